@@ -30,6 +30,7 @@ from typing import Any
 HERMES = Path(sys.executable).parent / "hermes"
 STARTED_LINE = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} (?P<level>[A-Z]+) ")
 ESCAPES = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)|[@-Z\\-_])")
+PROMPT, BUSY = "❯", "Ctrl+C cancel"
 CURSOR_QUERY, CURSOR_ANSWER = b"\x1b[6n", b"\x1b[1;1R"
 OWN_TERMINAL = """
 import fcntl, os, sys, termios
@@ -130,6 +131,14 @@ class HermesHome:
             shutil.copytree(folder, target, ignore=shutil.ignore_patterns("__pycache__"))
         self.enable(manifest_name(folder))
         return target
+
+    def write_plugin(self, name: str, code: str) -> None:
+        """Add a plugin whose `__init__.py` is `code`, and enable it."""
+        folder = self.path / "plugins" / name
+        folder.mkdir(parents=True)
+        (folder / "plugin.yaml").write_text(f"name: {name}\nversion: 1.0.0\nkind: standalone\n", "utf-8")
+        (folder / "__init__.py").write_text(code, "utf-8")
+        self.enable(name)
 
     def enable(self, *keys: str) -> None:
         """Add plugin keys to plugins.enabled."""
@@ -268,6 +277,22 @@ class Interactive:
         self.send(text)
         time.sleep(0.2)
         self.send("\r")
+
+    def ask(self, line: str, answer: str, timeout: float = 60.0) -> None:
+        """Type a line, wait for `answer` and then for the idle prompt."""
+        self.send_line(line)
+        self.wait_for(answer, timeout)
+        self.wait_until_idle(timeout)
+
+    def wait_until_idle(self, timeout: float = 60.0) -> None:
+        """Wait until the newest prompt is one that takes a new message."""
+        with self._changed:
+            if not self._changed.wait_for(self._is_idle, timeout):
+                raise TimeoutError(f"still busy after {timeout} s; last output:\n{self.output[-2000:]}")
+
+    def _is_idle(self) -> bool:
+        newest = self.output.rfind(PROMPT)
+        return newest >= 0 and BUSY not in self.output[newest : newest + 80]
 
     def interrupt(self) -> None:
         """Press Ctrl-C."""
