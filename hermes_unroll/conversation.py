@@ -1,0 +1,310 @@
+"""The conversation as the host stores it, followed through a journal.
+
+Two kinds of evidence are put together. Events (a user message, a reply, a tool result) say at once what
+happened, in the form the hook had: they give *predicted* messages. The host's own message list, which
+comes with the next hook that carries it, says what is stored: it *confirms* predictions, replaces
+their text by the stored one, adds what no hook reported and drops what was never kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+Message = dict[str, Any]
+
+# How the recorder keeps the host's mark of a message that holds the summary of a compaction.
+SUMMARY = "compressed_summary"
+# How the host starts what it adds to a tool's result when the user steers a running turn.
+STEER = "\n\n[OUT-OF-BAND USER MESSAGE"
+
+
+@dataclass(eq=False)
+class Entry:
+    """One message of the conversation.
+
+    ``step`` is the step that put it there, None when only a list did. A tool's message knows the reply
+    that asked for it and the place of its call there.
+    """
+
+    message: Message
+    segment: str
+    confirmed: bool = False
+    step: dict[str, Any] | None = None
+    asked_by: Entry | None = None
+    rank: int = 0
+
+
+@dataclass
+class Change:
+    """What a message list of the host's changed."""
+
+    added: list[Entry] = field(default_factory=list)  # messages that no event reported
+    dropped: list[Entry] = field(default_factory=list)  # predictions that the host did not store
+    replaced: bool = False  # the host put another list in place of the one before
+
+
+class Conversation:
+    """Entries in order of first appearance (``order``) and those that form the conversation now (``active``)."""
+
+    def __init__(self) -> None:
+        self.order: list[Entry] = []
+        self.active: list[Entry] = []
+        self.system: Entry | None = None
+        # Per segment: the entries of its last list, and the predictions no list has decided on.
+        self._lists: dict[str, list[Entry]] = {}
+        self._undecided: dict[str, list[Entry]] = {}
+        self._last_segment: str | None = None
+
+    def set_system(self, message: Message, segment: str) -> Entry:
+        """Make this the system prompt. The first one stands before all other messages."""
+        entry = Entry(message, segment, confirmed=True)
+        if self.system is None:
+            self.order.insert(0, entry)
+        else:
+            self.order.append(entry)
+        self.system = entry
+        return entry
+
+    def predict(self, message: Message, segment: str) -> Entry:
+        """Append a message that an event reports."""
+        entry = Entry(message, segment)
+        self.order.append(entry)
+        self.active.append(entry)
+        self._undecided.setdefault(segment, []).append(entry)
+        return entry
+
+    def predict_tool(self, message: Message, segment: str, asked_by: Entry, rank: int) -> Entry:
+        """Put a tool's message behind the reply that asked for it, in the order of that reply's calls."""
+        entry = self.predict(message, segment)
+        entry.asked_by, entry.rank = asked_by, rank
+        place = len(self.active) - 1
+        while place and self.active[place - 1].asked_by is asked_by and self.active[place - 1].rank > rank:
+            place -= 1
+        if place < len(self.active) - 1:
+            self.order.pop()
+            self.order.insert(self.order.index(self.active[place]), entry)
+            self.active.insert(place, self.active.pop())
+        return entry
+
+    def follow(self, segment: str, keep: int, added: list[Message]) -> Change:
+        """Follow one message list: the first ``keep`` messages of that segment's last list, then ``added``."""
+        before = self._lists.get(segment, [])
+        prefix, change = before[:keep], Change()
+        if segment != self._last_segment or len(before) < keep:
+            # Another process has worked on the session in between: compare from the start.
+            prefix, added = [], [entry.message for entry in prefix] + added
+        tail = self.active[len(prefix) :]
+        if self.active[: len(prefix)] != prefix:
+            prefix, added, tail = [], [entry.message for entry in prefix] + added, self.active
+        now = self._match(segment, added, tail, change)
+        self._settle(segment, now, tail, change)
+        self.active = self._lists[segment] = prefix + now
+        self._last_segment = segment
+        return change
+
+    def _match(self, segment: str, added: list[Message], tail: list[Entry], change: Change) -> list[Entry]:
+        """Return the entries that ``added`` stands for, where ``tail`` stood before."""
+        now: list[Entry] = []
+        for entry, message in zip(tail, added):
+            if not _fits(entry, message, exact=True):
+                break
+            now.append(_confirm(entry, message))
+        left, rest = tail[len(now) :], added[len(now) :]
+        predicted = [entry for entry in left if not entry.confirmed]
+        predicted += [entry for entry in self._undecided.get(segment, ()) if entry not in tail]
+        stored = _Stored([entry for entry in left if entry.confirmed])
+        stored.replaced = any(message.get(SUMMARY) for message in rest)
+        for message in rest:
+            found = stored.take(message)
+            if not found:
+                entry = _take(predicted, message)
+                if entry is None:
+                    entry = Entry(message, segment, confirmed=True)
+                    change.added.append(entry)
+                found = [_confirm(entry, message)]
+            now += found
+        now += stored.keep_rows(now)
+        change.replaced = stored.replaced
+        return now
+
+    def _settle(self, segment: str, now: list[Entry], tail: list[Entry], change: Change) -> None:
+        """Drop the predictions this list decides against, and give new entries their place in ``order``."""
+        kept = {id(entry) for entry in now}
+        change.dropped = [entry for entry in self._undecided.pop(segment, []) if id(entry) not in kept]
+        if segment != self._last_segment:
+            change.dropped += [
+                entry
+                for entry in tail
+                if not entry.confirmed and entry.segment != segment and id(entry) not in kept
+            ]
+        if change.dropped:
+            dropped = {id(entry) for entry in change.dropped}
+            self.order = [entry for entry in self.order if id(entry) not in dropped]
+        new = {id(entry) for entry in change.added}
+        follower: Entry | None = None
+        waiting: list[Entry] = []
+        for entry in reversed(now):
+            if id(entry) in new:
+                waiting.append(entry)
+                continue
+            self._insert(waiting, follower)
+            follower, waiting = entry, []
+        self._insert(waiting, follower)
+
+    def _insert(self, backwards: list[Entry], follower: Entry | None) -> None:
+        if backwards:
+            place = len(self.order) if follower is None else self.order.index(follower)
+            self.order[place:place] = backwards[::-1]
+
+
+class _Stored:
+    """Stored messages that the host's new list no longer shows where they were.
+
+    The host's store is append-only: its live list may lose a message (a second answer to one call id),
+    join two, or change a text after storing it, and the rows stay. Only a summary, or a list
+    that is shorter without such a reason, replaces rows.
+    """
+
+    def __init__(self, entries: list[Entry]) -> None:
+        self._entries = entries
+        self._next = 0
+        self._places: dict[Any, list[int]] | None = None
+        self.replaced = False
+
+    def take(self, message: Message) -> list[Entry]:
+        """Return the entries that a message of the new list stands for: none, one, or several it joins."""
+        if self._next >= len(self._entries) and not self.replaced:
+            return []
+        place = self._find(message)
+        if self.replaced:
+            return [] if place is None else [self._entries[place]]
+        start = self._next
+        if place is None:
+            joined = self._joined(message)
+            self._next += joined
+            if joined == 1:
+                self._entries[start].message.setdefault("live_content", message.get("content"))
+            return self._entries[start : self._next]
+        self._next = place + 1
+        return self._entries[start : self._next]
+
+    def _find(self, message: Message) -> int | None:
+        if self._places is None:
+            self._places = {}
+            for place in range(len(self._entries) - 1, -1, -1):
+                self._places.setdefault(_identity(self._entries[place].message), []).append(place)
+        places = self._places.get(_identity(message), [])
+        while places and not self.replaced and places[-1] < self._next:
+            places.pop()
+        return places.pop() if places else None
+
+    def _joined(self, message: Message) -> int:
+        """Count the entries from here on that a message joins; 1 is a text changed after it was stored."""
+        first, text = self._entries[self._next].message, _text(message)
+        if first.get("role") != message.get("role") or _call_ids(first) != _call_ids(message):
+            return 0
+        if message.get("role") == "tool":
+            return 1
+        count, position = 0, 0
+        for entry in self._entries[self._next :]:
+            found = text.find(_text(entry.message), position)
+            if entry.message.get("role") != message.get("role") or found < 0:
+                break
+            count, position = count + 1, found + len(_text(entry.message))
+        return count if count > 1 else 0
+
+    def keep_rows(self, now: list[Entry]) -> list[Entry]:
+        """Return the entries behind the new list's end that are still stored, or note that they are not."""
+        left = self._entries[self._next :]
+        if self.replaced or not left:
+            return []
+        answered = {_plain(entry.message.get("tool_call_id")) for entry in now}
+        if all(e.message.get("role") == "tool" and _plain(e.message.get("tool_call_id")) in answered for e in left):
+            return left
+        self.replaced = True
+        return []
+
+
+def _take(predicted: list[Entry], message: Message) -> Entry | None:
+    """Take the prediction that a stored message decides on: the exact one first."""
+    for exact in (True, False):
+        for entry in predicted:
+            if _fits(entry, message, exact):
+                predicted.remove(entry)
+                return entry
+    return None
+
+
+def _confirm(entry: Entry, message: Message) -> Entry:
+    if not entry.confirmed:
+        entry.message, entry.confirmed = _stored_form(entry.message, message), True
+    return entry
+
+
+def _stored_form(predicted: Message, message: Message) -> Message:
+    """Take a note for the model off a tool's result: the host adds it to the live message after storing it."""
+    result, content = predicted.get("content"), message.get("content")
+    if message.get("role") == "tool" and isinstance(result, str) and isinstance(content, str):
+        if content.startswith(result + STEER):
+            return {**message, "content": result, "live_content": content}
+    return message
+
+
+def _fits(entry: Entry, message: Message, exact: bool) -> bool:
+    """Tell whether a stored message is this entry's. A prediction may differ from it in text: the host strips
+    reasoning tags, shortens results, adds notes."""
+    if entry.confirmed:
+        return _identity(entry.message) == _identity(message)
+    if entry.message.get("role") != message.get("role"):
+        return False
+    if message.get("role") == "tool":
+        return entry.message.get("tool_call_id") == message.get("tool_call_id")
+    if bool(_calls(entry.message)) != bool(_calls(message)):
+        return False
+    return not exact or _text(entry.message).strip() == _text(message).strip()
+
+
+def _identity(message: Message) -> tuple[Any, ...]:
+    return (
+        _plain(message.get("role")),
+        _text(message),
+        _plain(message.get("tool_call_id")),
+        tuple((_plain(call.get("id")), *map(_plain, call_of(call))) for call in _calls(message)),
+    )
+
+
+def _plain(value: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else repr(value)
+
+
+def _call_ids(message: Message) -> tuple[Any, ...]:
+    return (_plain(message.get("tool_call_id")), *(_plain(call.get("id")) for call in _calls(message)))
+
+
+def _calls(message: Message) -> list[dict[str, Any]]:
+    calls = message.get("tool_calls")
+    return [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
+
+
+def call_of(call: dict[str, Any]) -> tuple[Any, Any]:
+    """Return name and argument text of a tool call, in the provider's form or the recorder's."""
+    function = call.get("function")
+    source = function if isinstance(function, dict) else call
+    return source.get("name"), source.get("arguments")
+
+
+def _text(message: Message) -> str:
+    """Flatten a content as the host's store does: text parts by line, images as a word."""
+    content = message.get("content")
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return "" if content is None else repr(content)
+    parts = []
+    for part in content:
+        if isinstance(part, dict) and part.get("type") == "text":
+            parts.append(str(part.get("text", "")))
+        elif isinstance(part, dict) and part.get("type") in ("image", "image_url", "input_image"):
+            parts.append("[screenshot]")
+    return "\n".join(parts)

@@ -1,0 +1,250 @@
+"""When and how a journal becomes a trace: at once, in a bounded child, or later.
+
+The host's end of a session may never come, come twice or come before the last event. So an end only
+marks. A small journal is compiled where the end is heard; a larger one, and what earlier processes
+left, by a child process; what falls idle in a long-lived process too. A trace keeps its name, and is
+written anew when events come after it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import logging
+import os
+import re
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import journal
+from ._common import files
+
+if TYPE_CHECKING:
+    from .events import TraceSession
+    from .tracer import LiveSession, TraceRecorder
+
+logger = logging.getLogger(__name__)
+
+FORMAT = 1
+# About 50 ms of compiling on a slow machine.
+SMALL_JOURNAL_BYTES = 96 * 1024
+IDLE_SECONDS = 900.0
+SWEEP_SECONDS = 60.0
+CHILD_CPU_SECONDS = 120
+SEALED = "sealed.json"
+
+_swept: dict[str, float] = {}
+_children: list[Any] = []
+
+
+class SealError(Exception):
+    """A journal that cannot become a trace."""
+
+
+@dataclass(frozen=True)
+class Seal:
+    """What sealed.json says about a journal: the trace made of it, from which bytes, or why there is none."""
+
+    trace: str | None
+    sizes: dict[str, int]
+    session_id: str
+    problem: str | None = None
+
+
+def unrolled_dir(home: Path) -> Path:
+    return journal.traces_dir(home) / "unrolled"
+
+
+def trace_name(session: TraceSession) -> str:
+    """Name a trace YYYYMMDD_HHMMSS_<8 hex>.py: by start, and by a hash of home, session id and start."""
+    start = session.events[0].time
+    identity = "\0".join((session.home, session.session_id, repr(start)))
+    digest = hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return time.strftime("%Y%m%d_%H%M%S", time.gmtime(start)) + f"_{digest}.py"
+
+
+def sizes(directory: Path) -> dict[str, int]:
+    found = {}
+    for path in journal.segment_paths(directory):
+        with contextlib.suppress(FileNotFoundError):
+            found[path.name] = path.stat().st_size
+    return found
+
+
+def read_seal(directory: Path) -> Seal | None:
+    try:
+        data = json.loads((directory / SEALED).read_bytes())
+        return Seal(data["trace"], data["sizes"], data["session_id"], data.get("problem"))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def seal(home: Path, directory: Path) -> Path:
+    """Compile a journal and publish its trace; returns the trace's path.
+
+    Raises SealError (nothing is published, the journal stays) when the journal cannot be read or when
+    the finished artifact still holds what looks like a secret.
+    """
+    from . import settings
+
+    measured = sizes(directory)
+    try:
+        session = journal.load_session(directory)
+    except journal.JournalError as error:
+        raise SealError(str(error)) from error
+    wanted = settings.load(home)
+    problem = None
+    try:
+        program = build(session, wanted, directory, journal.load_key(home))
+        path = files.write_atomic(unrolled_dir(home) / trace_name(session), program)
+    except SealError as error:
+        problem = str(error)
+        raise
+    finally:
+        record = {
+            "format": FORMAT,
+            "trace": None if problem else trace_name(session),
+            "session_id": session.session_id,
+            "sizes": measured,
+            "problem": problem,
+        }
+        files.write_atomic(directory / SEALED, json.dumps(record, sort_keys=True).encode("ascii"), durable=False)
+    return path
+
+
+def build(session: TraceSession, wanted: Any, directory: Path, key: bytes) -> bytes:
+    """Return the program of a session, scanned for secrets.
+
+    A hit means rules that the recorder did not have: the values are redacted again with today's; what
+    is found even then refuses publication.
+    """
+    from ._common.redact import Redactor
+    from .compiler import compile_session
+    from .generator import generate_trace_program
+
+    redactor = Redactor(
+        custom_patterns=wanted.custom_patterns, number=journal.SecretNumbers(directory / "secrets", key)
+    )
+    trace = compile_session(session, wanted.pricing_overrides)
+    program = generate_trace_program(trace)
+    if not redactor.find(program.decode("ascii")):
+        return program
+    for name, value in vars(trace).items():
+        if name != "dependencies":
+            setattr(trace, name, redactor.value(value))
+    program = generate_trace_program(trace)
+    kinds = sorted({finding.kind for finding in redactor.find(program.decode("ascii"))})
+    if kinds:
+        raise SealError(f"not published: the trace would hold what looks like a secret ({', '.join(kinds)})")
+    return program
+
+
+# What waits ----------------------------------------------------------------------------------
+
+
+def journals(home: Path) -> Iterator[Path]:
+    """Yield the journal directory of every session of a home."""
+    try:
+        names = sorted(os.listdir(journal.journal_dir(home)))
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    for name in names:
+        directory = journal.journal_dir(home) / name
+        if re.fullmatch(r".+-[0-9a-f]{8}", name) and directory.is_dir():
+            yield directory
+
+
+def is_pending(directory: Path, idle: float = IDLE_SECONDS) -> bool:
+    """Tell whether a journal has events its trace lacks and nobody is writing it just now."""
+    measured = sizes(directory)
+    known = read_seal(directory)
+    if not measured or (known is not None and known.sizes == measured):
+        return False
+    paths = journal.segment_paths(directory)
+    newest = max((path.stat().st_mtime for path in paths if path.exists()), default=0.0)
+    return time.time() - newest >= idle or not any(journal.is_live(path) for path in paths if path.exists())
+
+
+def seal_pending(home: Path, idle: float = IDLE_SECONDS) -> tuple[list[Path], list[str]]:
+    """Seal every journal that waits; return the traces written and the problems met."""
+    written, problems = [], []
+    for directory in journals(home):
+        try:
+            if is_pending(directory, idle):
+                written.append(seal(home, directory))
+        except (SealError, OSError) as error:
+            problems.append(f"{directory.name}: {error}")
+    return written, problems
+
+
+# From inside the host --------------------------------------------------------------------------
+
+
+def on_end(session: LiveSession | None) -> None:
+    """The host says that a session has ended: compile it now when that is quick, else in a child."""
+    if session is None:
+        return
+    if sum(sizes(session.directory).values()) > SMALL_JOURNAL_BYTES:
+        start_child(session.home, ["compile", "--journal", session.directory.name])
+        return
+    try:
+        seal(session.home, session.directory)
+    except (SealError, OSError) as error:
+        logger.warning("hermes-unroll keeps the journal of %s: %s", session.session_id, error)
+
+
+def on_activity(home: Path, recorder: TraceRecorder) -> None:
+    """Once per process and home, and then every minute: have what waits compiled by a child."""
+    now = time.monotonic()
+    last = _swept.get(str(home))
+    if last is not None and now - last < SWEEP_SECONDS:
+        return
+    _swept[str(home)] = now
+    first = last is None
+    own = {session.directory for session in recorder.live()}
+    if first:
+        waiting = any(directory not in own for directory in journals(home))
+    else:
+        waiting = any(time.time() - session.last_event >= IDLE_SECONDS for session in recorder.live())
+    if waiting:
+        start_child(home, ["compile", "--pending"])
+
+
+_LAUNCH = """
+import importlib.util, sys
+spec = importlib.util.spec_from_file_location(
+    "hermes_unroll", sys.argv[1] + "/__init__.py", submodule_search_locations=[sys.argv[1]])
+module = importlib.util.module_from_spec(spec)
+sys.modules["hermes_unroll"] = module
+spec.loader.exec_module(module)
+from hermes_unroll.cli import main
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+def start_child(home: Path, arguments: list[str]) -> None:
+    """Run a command of ours beside the host: detached, silent, bounded in CPU time."""
+    import subprocess
+
+    _children[:] = [child for child in _children if child.poll() is None]
+    package = str(Path(__file__).resolve().parent)
+    command = [sys.executable, "-I", "-c", _LAUNCH, package, *arguments]
+    environment = {**os.environ, "HERMES_HOME": str(home), "UNROLL_CPU_SECONDS": str(CHILD_CPU_SECONDS)}
+    try:
+        child = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            env=environment,
+        )
+    except OSError as error:
+        logger.warning("hermes-unroll could not start its compiler: %s", error)
+        return
+    _children.append(child)

@@ -1,0 +1,167 @@
+"""What the user has decided: what is recorded, what is hidden, how long it is kept.
+
+Read from the host's config, as ``plugins.entries.hermes-unroll`` or a section ``unroll``:
+
+    record: true                  record sessions of this profile at all
+    exclude_platforms: []         platforms that are not recorded (cli, telegram, cron, subagent ...)
+    exclude_chats: []             chats that are not recorded, by the chat id of the platform
+    redact: {custom_patterns: []} regular expressions of more that must not be written
+    retention: {max_age_days: 30, max_size_mb: 2048}   0 keeps for ever
+    tags: []                      written into every trace, with UNROLL_SESSION_TAGS
+    pricing_overrides: {}         prices of models the table does not have, USD per million tokens
+
+``/unroll off`` and ``hermes unroll off`` add single sessions and chats; they stand in traces/consent.json.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ._common import config, files
+
+PLUGIN = "hermes-unroll"
+SECTION = "unroll"
+CONSENT_FORMAT = 1
+DEFAULT_MAX_AGE_DAYS = 30.0
+DEFAULT_MAX_SIZE_MB = 2048.0
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The decisions in force for one home. ``problems`` are lines for doctor and the log."""
+
+    record: bool = True
+    exclude_platforms: frozenset[str] = frozenset()
+    exclude_chats: frozenset[str] = frozenset()
+    exclude_sessions: frozenset[str] = frozenset()
+    custom_patterns: tuple[str, ...] = ()
+    max_age_days: float = DEFAULT_MAX_AGE_DAYS
+    max_size_mb: float = DEFAULT_MAX_SIZE_MB
+    tags: tuple[str, ...] = ()
+    pricing_overrides: dict[str, Any] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+
+    def records(self, session_id: str, platform: str | None = None) -> bool:
+        """Tell whether a session may be recorded."""
+        return (
+            self.record
+            and platform not in self.exclude_platforms
+            and session_id not in self.exclude_sessions
+            and not self.exclude_chats.intersection(current_chat())
+        )
+
+
+def current_chat() -> tuple[str, ...]:
+    """Return the messaging chat the host is serving in this thread, as its id; empty outside a gateway."""
+    context = sys.modules.get("gateway.session_context")
+    read = getattr(context, "get_session_env", None)
+    if read is None:
+        return ()
+    try:
+        chat = read("HERMES_SESSION_CHAT_ID", "")
+    except Exception:
+        return ()
+    return (str(chat),) if chat else ()
+
+
+def load(home: Path) -> Settings:
+    """Read the settings of a home.
+
+    What cannot be read has its default and a line in ``problems``; where that leaves open what must not
+    be recorded or written, nothing is recorded.
+    """
+    import os
+
+    found = config.plugin_settings(PLUGIN, SECTION, config.read_config(home))
+    read = _Reader(found)
+    tags = os.environ.get("UNROLL_SESSION_TAGS", "").split(",")
+    consent, consent_problem = _consent(home)
+    unreadable = None if found.known or found.source == "absent" else found.problem or "the config is unreadable"
+    settings = Settings(
+        record=read.flag("record", True),
+        exclude_platforms=read.names("exclude_platforms"),
+        exclude_chats=read.names("exclude_chats") | consent.get("chats", frozenset()),
+        exclude_sessions=consent.get("sessions", frozenset()),
+        custom_patterns=tuple(sorted(read.names("redact.custom_patterns"))),
+        max_age_days=read.number("retention.max_age_days", DEFAULT_MAX_AGE_DAYS),
+        max_size_mb=read.number("retention.max_size_mb", DEFAULT_MAX_SIZE_MB),
+        tags=tuple(sorted({tag.strip() for tag in tags if tag.strip()} | read.names("tags"))),
+        pricing_overrides=read.table("pricing_overrides"),
+    )
+    stops = [problem for problem in (consent_problem, unreadable, *read.consent_problems) if problem]
+    problems = [f"nothing is recorded: {problem}" for problem in stops] + read.problems
+    return replace(settings, record=settings.record and not stops, problems=tuple(problems))
+
+
+class _Reader:
+    """Reads typed settings and notes what is of another type."""
+
+    def __init__(self, settings: config.PluginSettings) -> None:
+        self._get = settings.get
+        self.problems: list[str] = []
+        self.consent_problems: list[str] = []
+
+    def _wrong(self, path: str, expected: str, default: Any) -> Any:
+        if path.startswith(("record", "exclude_", "redact.")):
+            self.consent_problems.append(f"{SECTION}.{path} is not {expected}")
+        else:
+            self.problems.append(f"{SECTION}.{path} is not {expected}; {default!r} is used")
+        return default
+
+    def flag(self, path: str, default: bool) -> bool:
+        value = self._get(path)
+        if value is None or isinstance(value, bool):
+            return default if value is None else value
+        return self._wrong(path, "true or false", default)
+
+    def number(self, path: str, default: float) -> float:
+        value = self._get(path)
+        if value is None:
+            return default
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0:
+            return float(value)
+        return self._wrong(path, "a number of at least 0", default)
+
+    def names(self, path: str) -> frozenset[str]:
+        value = self._get(path)
+        if value is None:
+            return frozenset()
+        if isinstance(value, (list, tuple)) and all(isinstance(item, (str, int)) for item in value):
+            return frozenset(str(item) for item in value)
+        return self._wrong(path, "a list of texts", frozenset())
+
+    def table(self, path: str) -> dict[str, Any]:
+        value = self._get(path)
+        if value is None or isinstance(value, dict):
+            return value or {}
+        return self._wrong(path, "a table", {})
+
+
+def consent_path(home: Path) -> Path:
+    return home / "traces" / "consent.json"
+
+
+def _consent(home: Path) -> tuple[dict[str, frozenset[str]], str | None]:
+    try:
+        data = json.loads(consent_path(home).read_bytes())
+        return {name: frozenset(map(str, data.get(name, []))) for name in ("sessions", "chats")}, None
+    except FileNotFoundError:
+        return {}, None
+    except (OSError, ValueError, AttributeError, TypeError) as error:
+        # Whoever said no is not recorded because a file broke: nothing is until it is mended.
+        return {}, f"traces/consent.json cannot be read ({error}); remove it or mend it"
+
+
+def set_consent(home: Path, name: str, value: str, allowed: bool) -> None:
+    """Switch recording of one session or chat (``name`` is "sessions" or "chats") on or off for good."""
+    consent, problem = _consent(home)
+    if problem:
+        raise ValueError(problem)
+    values = {key: set(consent.get(key, ())) for key in ("sessions", "chats")}
+    (values[name].discard if allowed else values[name].add)(value)
+    text = json.dumps({"format": CONSENT_FORMAT, **{key: sorted(items) for key, items in values.items()}})
+    files.write_atomic(consent_path(home), text.encode("utf-8"))
