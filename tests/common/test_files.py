@@ -531,8 +531,8 @@ def test_importing_pulls_in_nothing_heavy():
     code = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "import hermes_unroll._common.files, hermes_unroll._common.home, hermes_unroll._common.config\n"
-        "heavy = {'sqlite3', 'urllib.request', 'yaml', 'subprocess', 'asyncio', 'json', 'tempfile', 'random',\n"
-        "         'logging', 'inspect', 'dataclasses', 'hermes_constants'}\n"
+        "heavy = {'sqlite3', 'urllib.request', 'yaml', 'subprocess', 'asyncio', 'json', 'tempfile',\n"
+        "         'random', 'logging', 'inspect', 'dataclasses', 'hermes_constants'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run(
