@@ -31,6 +31,7 @@ HERMES = Path(sys.executable).parent / "hermes"
 STARTED_LINE = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} (?P<level>[A-Z]+) ")
 ESCAPES = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)|[@-Z\\-_])")
 PROMPT, BUSY = "❯", "Ctrl+C cancel"
+CLEAR_LINE = "\x05\x15"
 CURSOR_QUERY, CURSOR_ANSWER = b"\x1b[6n", b"\x1b[1;1R"
 OWN_TERMINAL = """
 import fcntl, os, sys, termios
@@ -272,10 +273,24 @@ class Interactive:
         """Type `keys` as they are."""
         os.write(self._terminal, keys.encode())
 
-    def send_line(self, text: str) -> None:
-        """Type a line and press Enter, as two writes: one write would be taken for a paste."""
-        self.send(text)
-        time.sleep(0.2)
+    def send_line(self, text: str, timeout: float = 20.0) -> None:
+        """Type a line, wait for its echo, and press Enter.
+
+        The host throws away what is typed in the moment after an interrupt, so a line without an
+        echo is typed again. Enter is a write of its own: together they would be taken for a paste.
+        """
+        limit = time.monotonic() + timeout
+        while True:
+            start = len(self.output)
+            self.send(text)
+            with self._changed:
+                echoed = self._changed.wait_for(lambda: text in self.output[start:], 2.0)  # noqa: B023
+            if echoed:
+                break
+            if time.monotonic() > limit:
+                raise TimeoutError(f"{text!r} was not echoed; last output:\n{self.output[-2000:]}")
+            self.send(CLEAR_LINE)
+        time.sleep(0.1)
         self.send("\r")
 
     def ask(self, line: str, answer: str, timeout: float = 60.0) -> None:

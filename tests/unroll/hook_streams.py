@@ -68,6 +68,32 @@ def load(name: str) -> HookStream:
     return HookStream(name, last["how"], calls, last["sessions"], last["stored"], last["raw_rows"])
 
 
+def as_stored(message: dict[str, Any]) -> dict[str, Any]:
+    """A message of a hook's conversation_history in the form of `HookStream.stored`.
+
+    What is left out is what the host keeps beside the conversation or does not keep: finish_reason,
+    tool_name, timestamps, keys with a leading underscore. Arguments are parsed where they parse.
+    """
+    result = {"role": message["role"], "content": message.get("content")}
+    if message.get("tool_call_id") is not None:
+        result["tool_call_id"] = message["tool_call_id"]
+    if message.get("tool_calls"):
+        result["tool_calls"] = [_call(call) for call in message["tool_calls"]]
+    for key in ("reasoning", "reasoning_content", "reasoning_details"):
+        if message.get(key) is not None:
+            result[key] = message[key]
+    return result
+
+
+def _call(call: dict[str, Any]) -> dict[str, Any]:
+    arguments = call["function"]["arguments"]
+    try:
+        arguments = json.loads(arguments)
+    except ValueError:
+        pass
+    return {"id": call["id"], "name": call["function"]["name"], "arguments": arguments}
+
+
 def _revived(kwargs: dict[str, Any]) -> dict[str, Any]:
     values = {key: _object(value) for key, value in kwargs.items()}
     for key, value in values.items():

@@ -3,14 +3,13 @@
     python tests/host/probe/record.py [SCENARIO ...]
 
 Each scenario gives tests/unroll/fixtures/hook_streams/SCENARIO.jsonl, read by
-tests/unroll/hook_streams.py. Paths, ports and the host's name are replaced by fixed ones; the system
+tests/unroll/hook_streams.py. Paths and ports are replaced by fixed ones; the system
 prompt and the host's cut-down `request` payloads are shortened, and two tool schemas are kept.
 """
 
 from __future__ import annotations
 
 import json
-import socket
 import sys
 from pathlib import Path
 from typing import Any
@@ -43,6 +42,7 @@ SESSION_COLUMNS = (
 )
 TOOLS_KEPT = 2
 PROMPT_KEPT = 240
+TOO_LARGE = ("turn_budget",)
 
 
 def record(name: str) -> Path:
@@ -73,7 +73,6 @@ def replacements(home: HermesHome, server: ModelServer) -> dict[str, str]:
         str(home.root): "/tmp/root",
         sys.prefix: "/opt/hermes",
         f"127.0.0.1:{server.port}": "127.0.0.1:8080",
-        socket.gethostname(): "test-host",
     }
     if gateway:
         found[f"127.0.0.1:{gateway}"] = "127.0.0.1:8642"
@@ -131,8 +130,8 @@ def kept(home: HermesHome, outcome: Outcome) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Record the scenarios named in the arguments, or all of them."""
-    for name in sys.argv[1:] or SCENARIOS:
+    """Record the scenarios named in the arguments, or all but those whose file would be too large."""
+    for name in sys.argv[1:] or [name for name in SCENARIOS if name not in TOO_LARGE]:
         path = record(name)
         print(f"{path.stat().st_size:8d} {name}", flush=True)
 
