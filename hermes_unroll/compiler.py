@@ -15,7 +15,22 @@ from .graph import dependencies, state_graph
 from .trace import Trace
 
 # What an event carries for the compiler alone, and what the message of a step says already.
-_INTERNAL = ("turn", "task", "args_of", "content", "reasoning", "reasoning_content", "tool_calls", "result")
+_INTERNAL = (
+    *(
+        "turn",
+        "task",
+        "args_of",
+        "content",
+        "reasoning",
+        "reasoning_content",
+        "tool_calls",
+        "result",
+        "tools",
+    ),
+    *("started_at", "platform", "sender_id"),
+)
+# Stands once in PROVIDER_CONFIG; a step says it where it differs.
+_PROVIDER_FIELDS = ("provider", "base_url", "api_mode", "model")
 _SPILLED = "<persisted-output>"
 _TOOL_NOTE = "[Tool loop warning"
 
@@ -97,14 +112,23 @@ class _Compiler:
         turn = self.turns.get(turn_id)
         if turn is None:
             number = len(self.turns) + 1
-            turn = self.turns[turn_id] = {"turn": number, "completed": None, "interrupted": None, "error": None}
+            turn = self.turns[turn_id] = {
+                "turn": number,
+                "completed": None,
+                "interrupted": None,
+                "error": None,
+            }
         return turn["turn"]
 
     def _system_prompt(self, event: TraceEvent, step: dict[str, Any]) -> None:
         message = {"role": "system", "content": event.data.get("content")}
-        changed = self.conversation.system is not None
+        before = self.conversation.system
+        if before is not None and before.message == message:
+            # Another process has picked the session up.
+            step["repeated"] = True
+            return
         self.conversation.set_system(message, event.segment).step = step
-        if changed:
+        if before is not None:
             self._context_step(event, "system_prompt")
 
     def _user_message(self, event: TraceEvent, step: dict[str, Any]) -> None:
@@ -195,7 +219,7 @@ class _Compiler:
         self.conversation.predict_tool(message, event.segment, entry, rank).step = step
 
     def _asked(self, event: TraceEvent) -> tuple[Entry, int] | None:
-        """Find the call that a tool ran for: by id, else (the host makes up missing ids) by name and place."""
+        """Find the call that a tool ran for: by id, else (the host makes up missing ids) by name."""
         reply = self.last_reply.get(event.segment)
         if reply is None:
             return None
@@ -234,7 +258,7 @@ class _Compiler:
         self._subagent_start(event, step)
 
     def _tool_schemas(self, event: TraceEvent, step: dict[str, Any]) -> None:
-        tools = step.pop("tools", None)
+        tools = event.data.get("tools")
         self.tools = tools if isinstance(tools, list) else []
         step["names"] = [_schema_name(tool) for tool in self.tools]
 
@@ -248,7 +272,7 @@ class _Compiler:
             self._interrupted(event)
 
     def _interrupted(self, event: TraceEvent) -> None:
-        """Predict what the host stores for an interrupted turn; it tells no hook, only the list of a next turn."""
+        """Predict what the host stores for an interrupted turn: no hook tells, only the next turn's list."""
         tail = self.conversation.active[-1] if self.conversation.active else None
         reply, calls, served = self.last_reply.get(event.segment, (None, [], set()))
         waiting = [] if reply is None else [rank for rank in range(len(calls)) if rank not in served]
@@ -304,7 +328,7 @@ class _Compiler:
     def _step_from_list(
         self, event: TraceEvent, entry: Entry, place: int, source: str = "message list"
     ) -> None:
-        """Make the step of a message that no hook reported: an unknown tool, a cancelled call, an older turn."""
+        """Make the step of a message that no hook reported: an unknown tool, a cancelled call."""
         kind = _KIND_OF_ROLE.get(entry.message.get("role"), EventKind.USER_MESSAGE)
         step: dict[str, Any] = {
             "kind": kind,
@@ -355,6 +379,7 @@ class _Compiler:
         order = self.conversation.order
         place = {id(entry): index for index, entry in enumerate(order)}
         cache: dict[str, dict[str, Any]] = {}
+        cost = self._cost(overrides)
         for step in self.steps:
             if step["kind"] == "context":
                 step["messages"] = [place[id(entry)] for entry in step["messages"] if id(entry) in place]
@@ -363,14 +388,20 @@ class _Compiler:
                 entry.step["message"] = index
         for step in self.steps:
             self._cache(step, cache, order)
+            for name in _PROVIDER_FIELDS:
+                if name in step and step[name] == self.provider.get(name):
+                    del step[name]
+            if step.get("response_model") == self.provider.get("model"):
+                step.pop("response_model", None)
         messages = [entry.message for entry in order]
+        self._note_differences(order)
         links = dependencies(self.steps, messages)
         return Trace(
             session=self._session(),
             messages=messages,
             steps=self.steps,
             response_cache=cache,
-            cost=self._cost(overrides),
+            cost=cost,
             state_graph=state_graph(self.steps, links),
             dependencies=links,
             tool_schemas=self.tools,
@@ -398,6 +429,17 @@ class _Compiler:
         cache[f"tool:{event_id}"] = {"message": index, "result": self.results[event_id]}
         step["note"] = _difference(stored)
 
+    def _note_differences(self, order: list[Entry]) -> None:
+        """Name the messages that the host's store holds in another form."""
+        for index, entry in enumerate(order):
+            if isinstance(entry.message.get("content"), list):
+                why = "the host stores the text parts of this message and a word for each image"
+            elif "live_content" in entry.message:
+                why = "the host changed this message after storing it: live_content is what the model saw"
+            else:
+                continue
+            self.inexact.append({"what": "message", "message": index, "why": why})
+
     def _session(self) -> dict[str, Any]:
         facts = self.facts
         return {
@@ -421,14 +463,20 @@ class _Compiler:
         }
 
     def _cost(self, overrides: dict[str, Any] | None) -> dict[str, Any]:
-        from ._common.pricing import estimate_cost, normalize_usage
+        from ._common.pricing import estimate_cost, find_price, normalize_usage
 
-        calls = [
-            (step.get("response_model") or step.get("model"), step.get("provider"), normalize_usage(step.get("usage")), None)
-            for step in self.steps
-            if step["kind"] == EventKind.POST_API_REQUEST
-        ]
-        return estimate_cost(calls, overrides or {}).as_dict()
+        prices = overrides or {}
+        calls = []
+        for step in self.steps:
+            if step["kind"] != EventKind.POST_API_REQUEST:
+                continue
+            model, provider = step.get("model"), step.get("provider")
+            answered_by = step.get("response_model")
+            if answered_by and find_price(answered_by, provider, prices) is not None:
+                # A router answers with the model it chose; that one is billed.
+                model = answered_by
+            calls.append((model, provider, normalize_usage(step.get("usage")), None))
+        return estimate_cost(calls, prices).as_dict()
 
 
 _HANDLERS = {
@@ -459,7 +507,9 @@ def iso_time(time: float) -> str:
     """Write epoch seconds as UTC with milliseconds."""
     from datetime import datetime, timezone
 
-    return datetime.fromtimestamp(time, timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return (
+        datetime.fromtimestamp(time, timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    )
 
 
 def _flat(content: Any) -> Any:
@@ -473,7 +523,13 @@ def _stripped(value: Any) -> str:
 
 def _schema_name(tool: Any) -> Any:
     function = tool.get("function") if isinstance(tool, dict) else None
-    return function.get("name") if isinstance(function, dict) else tool.get("name") if isinstance(tool, dict) else None
+    return (
+        function.get("name")
+        if isinstance(function, dict)
+        else tool.get("name")
+        if isinstance(tool, dict)
+        else None
+    )
 
 
 def _difference(stored: Any) -> str:

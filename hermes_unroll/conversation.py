@@ -44,15 +44,23 @@ class Change:
     replaced: bool = False  # the host put another list in place of the one before
 
 
+@dataclass(frozen=True)
+class _List:
+    """A message list of the host's, and how many active entries its first n messages stand for."""
+
+    messages: list[Message]
+    ends: list[int]
+
+
 class Conversation:
-    """Entries in order of first appearance (``order``) and those that form the conversation now (``active``)."""
+    """``order``: entries in order of first appearance; ``active``: those that are the conversation now."""
 
     def __init__(self) -> None:
         self.order: list[Entry] = []
         self.active: list[Entry] = []
         self.system: Entry | None = None
-        # Per segment: the entries of its last list, and the predictions no list has decided on.
-        self._lists: dict[str, list[Entry]] = {}
+        # Per segment: its last list, and the predictions no list has decided on.
+        self._lists: dict[str, _List] = {}
         self._undecided: dict[str, list[Entry]] = {}
         self._last_segment: str | None = None
 
@@ -88,29 +96,37 @@ class Conversation:
         return entry
 
     def follow(self, segment: str, keep: int, added: list[Message]) -> Change:
-        """Follow one message list: the first ``keep`` messages of that segment's last list, then ``added``."""
-        before = self._lists.get(segment, [])
-        prefix, change = before[:keep], Change()
-        if segment != self._last_segment or len(before) < keep:
+        """Follow one message list: ``keep`` messages of that segment's last list, then ``added``."""
+        before = self._lists.get(segment)
+        messages = (before.messages[:keep] if before else []) + added
+        if before is None or segment != self._last_segment or len(before.messages) < keep:
             # Another process has worked on the session in between: compare from the start.
-            prefix, added = [], [entry.message for entry in prefix] + added
+            keep, added, prefix = 0, messages, []
+        else:
+            prefix = self.active[: before.ends[keep - 1]] if keep else []
+        change = Change()
         tail = self.active[len(prefix) :]
-        if self.active[: len(prefix)] != prefix:
-            prefix, added, tail = [], [entry.message for entry in prefix] + added, self.active
-        now = self._match(segment, added, tail, change)
+        groups = self._match(segment, added, tail, change)
+        now = [entry for group in groups for entry in group]
         self._settle(segment, now, tail, change)
-        self.active = self._lists[segment] = prefix + now
+        self.active = prefix + now
+        ends = before.ends[:keep] if before and keep else []
+        for group in groups:
+            ends.append((ends[-1] if ends else 0) + len(group))
+        self._lists[segment] = _List(messages, ends)
         self._last_segment = segment
         return change
 
-    def _match(self, segment: str, added: list[Message], tail: list[Entry], change: Change) -> list[Entry]:
-        """Return the entries that ``added`` stands for, where ``tail`` stood before."""
-        now: list[Entry] = []
-        for entry, message in zip(tail, added):
+    def _match(
+        self, segment: str, added: list[Message], tail: list[Entry], change: Change
+    ) -> list[list[Entry]]:
+        """Return, for each message added, the entries it stands for, where ``tail`` stood before."""
+        groups: list[list[Entry]] = []
+        for entry, message in zip(tail, added, strict=False):
             if not _fits(entry, message, exact=True):
                 break
-            now.append(_confirm(entry, message))
-        left, rest = tail[len(now) :], added[len(now) :]
+            groups.append([_confirm(entry, message)])
+        left, rest = tail[len(groups) :], added[len(groups) :]
         predicted = [entry for entry in left if not entry.confirmed]
         predicted += [entry for entry in self._undecided.get(segment, ()) if entry not in tail]
         stored = _Stored([entry for entry in left if entry.confirmed])
@@ -123,10 +139,12 @@ class Conversation:
                     entry = Entry(message, segment, confirmed=True)
                     change.added.append(entry)
                 found = [_confirm(entry, message)]
-            now += found
-        now += stored.keep_rows(now)
+            groups.append(found)
+        if groups:
+            groups[-1] += stored.keep_rows(groups)
+            _keep_second_answers(groups, predicted)
         change.replaced = stored.replaced
-        return now
+        return groups
 
     def _settle(self, segment: str, now: list[Entry], tail: list[Entry], change: Change) -> None:
         """Drop the predictions this list decides against, and give new entries their place in ``order``."""
@@ -214,16 +232,32 @@ class _Stored:
             count, position = count + 1, found + len(_text(entry.message))
         return count if count > 1 else 0
 
-    def keep_rows(self, now: list[Entry]) -> list[Entry]:
+    def keep_rows(self, groups: list[list[Entry]]) -> list[Entry]:
         """Return the entries behind the new list's end that are still stored, or note that they are not."""
         left = self._entries[self._next :]
         if self.replaced or not left:
             return []
-        answered = {_plain(entry.message.get("tool_call_id")) for entry in now}
-        if all(e.message.get("role") == "tool" and _plain(e.message.get("tool_call_id")) in answered for e in left):
+        answered = {_plain(entry.message.get("tool_call_id")) for group in groups for entry in group}
+        if all(
+            e.message.get("role") == "tool" and _plain(e.message.get("tool_call_id")) in answered
+            for e in left
+        ):
             return left
         self.replaced = True
         return []
+
+
+def _keep_second_answers(groups: list[list[Entry]], predicted: list[Entry]) -> None:
+    """Keep a second answer to one call id: it is stored, but gone from the live list."""
+    for entry in predicted:
+        if entry.asked_by is None:
+            continue
+        for group in reversed(groups):
+            other = group[-1]
+            if other.asked_by is entry.asked_by and _call_ids(other.message) == _call_ids(entry.message):
+                entry.confirmed = True
+                group.append(entry)
+                break
 
 
 def _take(predicted: list[Entry], message: Message) -> Entry | None:
@@ -243,12 +277,15 @@ def _confirm(entry: Entry, message: Message) -> Entry:
 
 
 def _stored_form(predicted: Message, message: Message) -> Message:
-    """Take a note for the model off a tool's result: the host adds it to the live message after storing it."""
+    """Take a steering note off a tool's result: the host adds it after storing the message."""
     result, content = predicted.get("content"), message.get("content")
-    if message.get("role") == "tool" and isinstance(result, str) and isinstance(content, str):
-        if content.startswith(result + STEER):
-            return {**message, "content": result, "live_content": content}
-    return message
+    if message.get("role") != "tool" or not isinstance(result, str) or not isinstance(content, str):
+        return message
+    return (
+        {**message, "content": result, "live_content": content}
+        if content.startswith(result + STEER)
+        else message
+    )
 
 
 def _fits(entry: Entry, message: Message, exact: bool) -> bool:

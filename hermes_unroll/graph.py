@@ -47,7 +47,9 @@ def dependencies(steps: list[dict[str, Any]], messages: list[dict[str, Any]]) ->
                 open_tools.append(index)
             else:
                 starts = started.get(key)
-                found = [starts.pop(0)] if starts else [calls[call_id]] if call_id in calls else open_tools[-1:]
+                found = (
+                    [starts.pop(0)] if starts else [calls[call_id]] if call_id in calls else open_tools[-1:]
+                )
                 if found and found[0] in open_tools:
                     open_tools.remove(found[0])
         elif kind == EventKind.SUBAGENT_STOP and step.get("child_session_id") in children:
@@ -84,7 +86,7 @@ class _Lines:
 
 
 def state_graph(steps: list[dict[str, Any]], links: dict[int, list[int]]) -> dict[str, Any]:
-    """Return {nodes, edges, subgraphs}: a node per step, an edge per dependency, a subgraph per turn and child."""
+    """Return {nodes, edges, subgraphs}: one node a step, one edge a dependency, one subgraph a turn or child."""
     subgraphs: list[dict[str, Any]] = []
     turns: dict[int, dict[str, Any]] = {}
     children: dict[Any, dict[str, Any]] = {}

@@ -152,7 +152,8 @@ def on_session_end(call: Call, session: LiveSession) -> None:
     """The host calls the end of a turn the end of the session."""
     session.event(
         EventKind.TURN_END,
-        _context(call, session) | _pick(call, "completed", "interrupted", "failed", "reason", "turn_exit_reason"),
+        _context(call, session)
+        | _pick(call, "completed", "interrupted", "failed", "reason", "turn_exit_reason"),
     )
     session.forget_objects()
     if session.ended:
@@ -201,7 +202,7 @@ def post_llm_call(call: Call, session: LiveSession) -> None:
 
 
 def _history(call: Call, session: LiveSession, context: Call) -> None:
-    """Record the message list as the host stores it. A background review has a list of its own: not this one."""
+    """Record the message list as the host stores it; a background review has one of its own."""
     messages = call.get("conversation_history")
     if not isinstance(messages, list) or context.get("background"):
         return
@@ -256,12 +257,17 @@ def pre_api_request(call: Call, session: LiveSession) -> None:
         else:
             session.history([message for message in sent if message not in system])
     request_id = call.get("api_request_id")
+    history = call.get("conversation_history")
+    unstored = [item for item in history if _is_scaffolding(item)] if isinstance(history, list) else []
     session.event(
         EventKind.PRE_API_REQUEST,
         context
-        | _pick(call, "model", "provider", "base_url", "api_mode", "platform", "api_call_count", "message_count")
+        | _pick(
+            call, "model", "provider", "base_url", "api_mode", "platform", "api_call_count", "message_count"
+        )
         | _pick(call, "tool_count", "approx_input_tokens", "request_char_count", "max_tokens", "started_at")
         | {"attempt": session.attempt(request_id), "parameters": session.take_parameters()},
+        {"unstored": unstored} if unstored else None,
     )
     if not sent and call.get("request") is not None:
         session.event(
@@ -286,7 +292,9 @@ def post_api_request(call: Call, session: LiveSession) -> None:
         EventKind.POST_API_REQUEST,
         context
         | _pick(call, "model", "provider", "base_url", "api_mode", "api_call_count", "finish_reason")
-        | _pick(call, "response_model", "message_count", "assistant_content_chars", "assistant_tool_call_count")
+        | _pick(
+            call, "response_model", "message_count", "assistant_content_chars", "assistant_tool_call_count"
+        )
         | {"duration_ms": duration, "usage": call.get("usage")},
     )
     reply = call.get("assistant_message")

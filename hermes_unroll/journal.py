@@ -59,7 +59,7 @@ def session_dir(home: Path, session_id: str) -> Path:
 
 
 def load_key(home: Path) -> bytes:
-    """Return this home's fingerprint key, made on first use. It keeps hashes of short secrets from being guessed."""
+    """Return this home's fingerprint key, made on first use: hashes of short secrets cannot be guessed."""
     path = traces_dir(home) / ".key"
     for _ in range(50):
         try:
@@ -194,7 +194,11 @@ def read_segment(path: Path) -> tuple[list[dict[str, Any]], str, list[str]]:
     records: list[dict[str, Any]] = []
     chain = CHAIN_START
     for line, complete in _lines(path):
-        stored, space, body = line[:CHAIN_DIGITS], line[CHAIN_DIGITS : CHAIN_DIGITS + 1], line[CHAIN_DIGITS + 1 :]
+        stored, space, body = (
+            line[:CHAIN_DIGITS],
+            line[CHAIN_DIGITS : CHAIN_DIGITS + 1],
+            line[CHAIN_DIGITS + 1 :],
+        )
         expected = chain_next(chain, body)
         if space != b" " or stored != expected.encode("ascii"):
             if complete:

@@ -1,6 +1,6 @@
 """Live processes register themselves on disk, so that others can tell who records and whether hooks fire.
 
-    $HERMES_HOME/traces/live/<pid>.json   pid, start time, plugin copy, hooks registered and heard, last event
+$HERMES_HOME/traces/live/<pid>.json   pid, start time, plugin copy, hooks registered and heard, last event
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def write(home: Path, session: LiveSession | None = None) -> None:
 
 
 def read(home: Path) -> list[dict[str, Any]]:
-    """Return what the processes of a home say, the latest first; ``alive`` is True, False or None (unknown)."""
+    """Return what the processes of a home say, the latest first; ``alive`` may be None: unknown."""
     found = []
     try:
         names = os.listdir(live_dir(home))

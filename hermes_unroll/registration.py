@@ -32,7 +32,9 @@ def register(ctx: Any) -> None:
         if other.warned != here:
             other.warned = here
             logger.warning(
-                "hermes-unroll is installed twice: %s records, %s does nothing; remove one of them", other.path, here
+                "hermes-unroll is installed twice: %s records, %s does nothing; remove one of them",
+                other.path,
+                here,
             )
         if here not in other.copies:
             other.copies.append(here)
@@ -42,7 +44,14 @@ def register(ctx: Any) -> None:
         ctx.register_hook(name, HOOKS[name])
     for kind, callback in MIDDLEWARE.items():
         _optional(ctx, "register_middleware", kind, callback)
-    _optional(ctx, "register_command", "unroll", _slash_command, "recorded sessions of this process", "[off|on [SESSION]]")
+    _optional(
+        ctx,
+        "register_command",
+        "unroll",
+        _slash_command,
+        "recorded sessions of this process",
+        "[off|on [SESSION]]",
+    )
     _optional(ctx, "register_cli_command", "unroll", HELP, _set_up_command, _run_command)
     sys.modules[MARKER] = marker = types.ModuleType(MARKER)
     marker.path, marker.hooks, marker.warned, marker.copies = here, HOOKS, None, [here]
@@ -60,7 +69,9 @@ def _other_copy(here: str) -> Any:
     plugins = sys.modules.get("hermes_cli.plugins")
     try:
         table = plugins.get_plugin_manager()._hooks
-        live = any(callback in marker.hooks.values() for callbacks in table.values() for callback in callbacks)
+        live = any(
+            callback in marker.hooks.values() for callbacks in table.values() for callback in callbacks
+        )
     except Exception:
         return marker
     return marker if live else None

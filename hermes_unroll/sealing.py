@@ -26,6 +26,7 @@ from ._common import files
 
 if TYPE_CHECKING:
     from .events import TraceSession
+    from .trace import Trace
     from .tracer import LiveSession, TraceRecorder
 
 logger = logging.getLogger(__name__)
@@ -53,6 +54,7 @@ class Seal:
     trace: str | None
     sizes: dict[str, int]
     session_id: str
+    summary: dict[str, Any]
     problem: str | None = None
 
 
@@ -79,7 +81,9 @@ def sizes(directory: Path) -> dict[str, int]:
 def read_seal(directory: Path) -> Seal | None:
     try:
         data = json.loads((directory / SEALED).read_bytes())
-        return Seal(data["trace"], data["sizes"], data["session_id"], data.get("problem"))
+        return Seal(
+            data["trace"], data["sizes"], data["session_id"], data.get("summary", {}), data.get("problem")
+        )
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -97,28 +101,24 @@ def seal(home: Path, directory: Path) -> Path:
         session = journal.load_session(directory)
     except journal.JournalError as error:
         raise SealError(str(error)) from error
-    wanted = settings.load(home)
-    problem = None
+    record: dict[str, Any] = {"format": FORMAT, "session_id": session.session_id, "sizes": measured}
     try:
-        program = build(session, wanted, directory, journal.load_key(home))
-        path = files.write_atomic(unrolled_dir(home) / trace_name(session), program)
+        trace, program = build(session, settings.load(home), directory, journal.load_key(home))
+        record["trace"] = trace_name(session)
+        record["summary"] = summarise(trace)
+        return files.write_atomic(unrolled_dir(home) / record["trace"], program)
     except SealError as error:
-        problem = str(error)
+        record["trace"] = None
+        record["problem"] = str(error)
         raise
     finally:
-        record = {
-            "format": FORMAT,
-            "trace": None if problem else trace_name(session),
-            "session_id": session.session_id,
-            "sizes": measured,
-            "problem": problem,
-        }
-        files.write_atomic(directory / SEALED, json.dumps(record, sort_keys=True).encode("ascii"), durable=False)
-    return path
+        if "trace" in record:
+            text = json.dumps(record, sort_keys=True)
+            files.write_atomic(directory / SEALED, text.encode("ascii"), durable=False)
 
 
-def build(session: TraceSession, wanted: Any, directory: Path, key: bytes) -> bytes:
-    """Return the program of a session, scanned for secrets.
+def build(session: TraceSession, wanted: Any, directory: Path, key: bytes) -> tuple[Trace, bytes]:
+    """Return a session's trace and its program, scanned for secrets.
 
     A hit means rules that the recorder did not have: the values are redacted again with today's; what
     is found even then refuses publication.
@@ -133,7 +133,7 @@ def build(session: TraceSession, wanted: Any, directory: Path, key: bytes) -> by
     trace = compile_session(session, wanted.pricing_overrides)
     program = generate_trace_program(trace)
     if not redactor.find(program.decode("ascii")):
-        return program
+        return trace, program
     for name, value in vars(trace).items():
         if name != "dependencies":
             setattr(trace, name, redactor.value(value))
@@ -141,7 +141,31 @@ def build(session: TraceSession, wanted: Any, directory: Path, key: bytes) -> by
     kinds = sorted({finding.kind for finding in redactor.find(program.decode("ascii"))})
     if kinds:
         raise SealError(f"not published: the trace would hold what looks like a secret ({', '.join(kinds)})")
-    return program
+    return trace, program
+
+
+def summarise(trace: Trace) -> dict[str, Any]:
+    """Return what `list` shows of a trace."""
+    kinds = [step["kind"] for step in trace.steps]
+    names = (
+        "model",
+        "platform",
+        "started_at",
+        "ended_at",
+        "end",
+        "parent_session_id",
+        "predecessor_session_id",
+    )
+    return {
+        **{name: trace.session.get(name) for name in names},
+        "messages": len(trace.messages),
+        "llm_calls": kinds.count("llm_call"),
+        "tool_calls": kinds.count("tool_call"),
+        "cost_usd": trace.cost.get("cost_usd"),
+        "cost_status": trace.cost.get("status"),
+        "inexact": len(trace.session.get("inexact") or ()),
+        "damage": len(trace.session.get("damage") or ()),
+    }
 
 
 # What waits ----------------------------------------------------------------------------------

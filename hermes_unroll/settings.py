@@ -80,7 +80,9 @@ def load(home: Path) -> Settings:
     read = _Reader(found)
     tags = os.environ.get("UNROLL_SESSION_TAGS", "").split(",")
     consent, consent_problem = _consent(home)
-    unreadable = None if found.known or found.source == "absent" else found.problem or "the config is unreadable"
+    unreadable = (
+        None if found.known or found.source == "absent" else found.problem or "the config is unreadable"
+    )
     settings = Settings(
         record=read.flag("record", True),
         exclude_platforms=read.names("exclude_platforms"),

@@ -26,7 +26,7 @@ MAX_LIVE_SESSIONS = 64
 MAX_KNOWN = 20_000
 MAX_OWNERS = 4_000
 UNATTRIBUTED = "unattributed"
-# Hooks hand over the argument bytes as text and as a parsed object; above this the object is not stored again.
+# Hooks give arguments as text and as an object; the object of a longer text is not stored again.
 MIN_SHARED_ARGUMENTS = 256
 # Streamed text is written in pieces of at least this many characters, and held back up to this many.
 MIN_STREAMED = 512
@@ -47,6 +47,8 @@ class LiveSession:
         self.last_event = 0.0
         self.off = False
         self.ended = False
+        self.platform: str | None = None
+        self.chat: tuple[str, ...] = ()
         self.parameters: dict[str, Any] | None = None
         self._request: tuple[Any, int] = (None, 0)
         self._background: set[str] = set()
@@ -317,14 +319,14 @@ def _hash(value: Any, depth: int) -> int:
 
 
 class TraceRecorder:
-    """All sessions of this process. ``open_session`` makes one; ``key_of`` and consent are asked once a session."""
+    """All sessions of this process. ``off`` keeps sessions that start from now on from being recorded."""
 
     def __init__(self) -> None:
+        self.off = False
         self._lock = threading.Lock()
         self._sessions: OrderedDict[tuple[str, str], LiveSession] = OrderedDict()
         # task and turn ids -> the session they were first seen with
         self._owners: OrderedDict[str, str] = OrderedDict()
-        self._parents: OrderedDict[str, dict[str, Any]] = OrderedDict()
         self._header: dict[str, Any] = {}
 
     def describe(self, **header: Any) -> None:
@@ -346,8 +348,10 @@ class TraceRecorder:
             return self._owners.get(identity, session_id)
 
     @contextlib.contextmanager
-    def recording(self, home: Path, session_id: str, platform: str | None = None) -> Iterator[LiveSession | None]:
-        """Lock a session, and write what was recorded inside when the block ends; None where recording is off."""
+    def recording(
+        self, home: Path, session_id: str, platform: str | None = None
+    ) -> Iterator[LiveSession | None]:
+        """Lock a session, and write what the block records when it ends; None where recording is off."""
         session = self._session(home, session_id, platform)
         if session.off:
             yield None
@@ -367,7 +371,8 @@ class TraceRecorder:
                 return session
             wanted = settings.load(home)
             session = LiveSession(home, session_id, journal.load_key(home), wanted.custom_patterns)
-            session.off = not wanted.records(session_id, platform)
+            session.platform, session.chat = platform, settings.current_chat()
+            session.off = self.off or not wanted.records(session_id, platform)
             session.describe(self._header)
             self._sessions[name] = session
             if len(self._sessions) > MAX_LIVE_SESSIONS:

@@ -1,0 +1,309 @@
+"""`hermes unroll ...` and `python -m hermes_unroll ...`: the same commands with and without the host.
+
+Exit codes: 0 fine, 1 a finding or failure, 2 usage. Data goes to stdout, with --json as one object that
+carries `schema`; messages go to stderr.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+from . import __version__, catalog, sealing
+from . import settings as settings_of
+from ._common.home import hermes_home
+
+SCHEMA = 1
+
+
+class UsageError(Exception):
+    """The command line cannot be carried out as it stands."""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}; see `{self.prog} --help`")
+
+
+def add_commands(parser: argparse.ArgumentParser) -> None:
+    """Add the commands to a parser (the host's subparser, or main's own)."""
+    verbs = parser.add_subparsers(dest="unroll_command", metavar="COMMAND")
+
+    def verb(name: str, handler: Callable[[Any], int], text: str, *, json_output: bool = True) -> Any:
+        command = verbs.add_parser(name, help=text, description=text)
+        command.set_defaults(unroll_handler=handler)
+        if json_output:
+            command.add_argument("--json", action="store_true", help="print one JSON object")
+        return command
+
+    command = verb("list", list_sessions, "list recorded sessions, the latest at the end")
+    command.add_argument(
+        "--limit", type=_count, default=50, metavar="N", help="at most N (default 50, 0: all)"
+    )
+    command = verb("compile", compile_sessions, "compile journals into trace programs")
+    command.add_argument("session", nargs="*", help="session id, trace path, or a prefix of either")
+    command.add_argument("--pending", action="store_true", help="all that wait and are not being written")
+    command.add_argument("--all", action="store_true", help="all, from the journals, as they are now")
+    command.add_argument("--journal", metavar="NAME", help=argparse.SUPPRESS)
+    command = verb("verify", verify_sessions, "check traces and journals against their hash chains")
+    command.add_argument("session", nargs="*", help="session id, trace path, or a prefix; default: all")
+    command = verb("prune", prune_sessions, "remove recordings that are too old or take too much room")
+    command.add_argument("--dry-run", action="store_true", help="say what would go, remove nothing")
+    command.add_argument("--max-age-days", type=_amount, metavar="N", help="instead of the configured age")
+    command.add_argument("--max-size-mb", type=_amount, metavar="N", help="instead of the configured size")
+    verb("doctor", run_doctor, "check that recording works, and say what to do where it does not")
+    for name, text in (("off", "stop recording a session or chat"), ("on", "record it again")):
+        command = verb(name, set_consent, text, json_output=False)
+        command.set_defaults(allowed=name == "on")
+        command.add_argument("session", nargs="?", help="session id or a prefix of it")
+        command.add_argument("--chat", metavar="ID", help="a chat id of a messaging platform")
+
+
+def _count(text: str) -> int:
+    if not text.isdigit():
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least 0, not {text!r}")
+    return int(text)
+
+
+def _amount(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number of at least 0, not {text!r}")
+    return value
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command line without the host; returns the exit code."""
+    parser = _Parser(prog="hermes unroll", description="Recorded sessions as replayable programs.")
+    parser.add_argument("--version", action="version", version=f"hermes-unroll {__version__}")
+    add_commands(parser)
+    try:
+        return run(parser.parse_args(arguments))
+    except UsageError as error:
+        return _complain(error, 2)
+
+
+def run(arguments: Any) -> int:
+    """Run a parsed command; returns the exit code."""
+    _limit_cpu()
+    handler = getattr(arguments, "unroll_handler", None)
+    if handler is None:
+        handler, arguments.limit, arguments.json = list_sessions, 10, False
+    try:
+        return handler(arguments)
+    except (UsageError, catalog.NotFoundError) as error:
+        return _complain(error, 2)
+    except (sealing.SealError, ValueError) as error:
+        return _complain(error, 1)
+    except BrokenPipeError:
+        # The reader of our output has gone; nothing more is to be said, not even at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0
+    except OSError as error:
+        return _complain(f"{error.filename or ''}: {error.strerror or error}", 1)
+
+
+def _complain(error: object, code: int) -> int:
+    text = " ".join(str(error).split())
+    print(f"hermes unroll: {text}".encode("ascii", "backslashreplace").decode("ascii"), file=sys.stderr)
+    return code
+
+
+def _limit_cpu() -> None:
+    """A compiler started by the host is bounded: it must not outlive its use."""
+    seconds = os.environ.get("UNROLL_CPU_SECONDS", "")
+    if seconds.isdigit():
+        try:
+            import resource
+
+            resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds)))
+        except (ImportError, ValueError, OSError):
+            pass
+
+
+def _print(text: str) -> None:
+    encoding = sys.stdout.encoding or "ascii"
+    print(text.encode(encoding, "backslashreplace").decode(encoding))
+
+
+def _print_json(data: dict[str, Any]) -> None:
+    print(json.dumps({"schema": SCHEMA, **data}, sort_keys=True))
+
+
+# Commands ------------------------------------------------------------------------------------
+
+
+def list_sessions(arguments: Any) -> int:
+    home = hermes_home()
+    entries = catalog.sessions(home)
+    shown = entries[-arguments.limit :] if arguments.limit else entries
+    if arguments.json:
+        _print_json(
+            {"home": str(home), "total": len(entries), "sessions": [entry.as_dict() for entry in shown]}
+        )
+        return 0
+    if not entries:
+        _print(f"No session is recorded in {home}. `hermes unroll doctor` tells whether recording works.")
+        return 0
+    for entry in shown:
+        _print(_line(entry))
+    if len(shown) < len(entries):
+        _print(f"{len(entries) - len(shown)} earlier ones: hermes unroll list --limit 0")
+    return 0
+
+
+def _line(entry: catalog.Recorded) -> str:
+    summary = entry.summary
+    counts = ""
+    if "messages" in summary:
+        counts = f"{summary['messages']} messages, {summary['llm_calls']} LLM calls, "
+        counts += f"{summary['tool_calls']} tool calls, {_cost(summary)}, "
+    problem = f"  ({entry.problem})" if entry.problem else ""
+    trace = entry.trace or entry.journal
+    when = summary.get("started_at") or catalog.journal_time(entry.modified)
+    when = when[:19].replace("T", " ")
+    return f"{when}  {entry.session_id}  {entry.state}  {counts}{entry.bytes:,} bytes  {trace}{problem}"
+
+
+def _cost(summary: dict[str, Any]) -> str:
+    cost = summary.get("cost_usd")
+    if cost is None:
+        return "cost unknown"
+    return f"{'at least ' if summary.get('cost_status') == 'unknown' else ''}${cost:.4f}"
+
+
+def compile_sessions(arguments: Any) -> int:
+    home = hermes_home()
+    wanted = len(arguments.session) > 0
+    if wanted + arguments.pending + arguments.all + bool(arguments.journal) != 1:
+        raise UsageError("say what to compile: one or more sessions, --pending or --all")
+    if arguments.pending:
+        written, problems = sealing.seal_pending(home)
+    else:
+        written, problems = _compile_each(home, _journals(home, arguments))
+    if arguments.pending or arguments.journal:
+        from .retention import prune
+
+        prune(home, settings_of.load(home))
+    if arguments.json:
+        _print_json({"traces": [str(path) for path in written], "problems": problems})
+    else:
+        for path in written:
+            _print(str(path))
+        if not written and not problems:
+            print("Nothing waits to be compiled.", file=sys.stderr)
+    for problem in problems:
+        _complain(problem, 1)
+    return 1 if problems else 0
+
+
+def _journals(home: Path, arguments: Any) -> list[Path]:
+    if arguments.all:
+        return list(sealing.journals(home))
+    if arguments.journal:
+        return [directory for directory in sealing.journals(home) if directory.name == arguments.journal]
+    found = []
+    for name in arguments.session:
+        entry = catalog.find(home, name)
+        if entry.journal is None:
+            raise UsageError(
+                f"the journal of {entry.session_id} is gone: only its trace is left, at {entry.trace}"
+            )
+        found.append(entry.journal)
+    return found
+
+
+def _compile_each(home: Path, directories: list[Path]) -> tuple[list[Path], list[str]]:
+    written, problems = [], []
+    for count, directory in enumerate(directories, 1):
+        if len(directories) > 1 and sys.stderr.isatty():
+            print(f"\r{count}/{len(directories)} {directory.name[:60]:<60}", end="", file=sys.stderr)
+        try:
+            written.append(sealing.seal(home, directory))
+        except (sealing.SealError, OSError) as error:
+            problems.append(f"{directory.name}: {error}")
+    if len(directories) > 1 and sys.stderr.isatty():
+        print(file=sys.stderr)
+    return written, problems
+
+
+def verify_sessions(arguments: Any) -> int:
+    from .verification import verify
+
+    home = hermes_home()
+    entries = [catalog.find(home, name) for name in arguments.session] or catalog.sessions(home)
+    results = [verify(entry) for entry in entries]
+    if arguments.json:
+        _print_json({"sessions": [result.as_dict() for result in results]})
+    else:
+        for result in results:
+            _print(f"{'ok' if result.ok else 'ALTERED':8}{result.session_id}  {'; '.join(result.notes)}")
+        if not results:
+            _print(f"No session is recorded in {home}.")
+    return 0 if all(result.ok for result in results) else 1
+
+
+def prune_sessions(arguments: Any) -> int:
+    from dataclasses import replace
+
+    from . import retention
+
+    home = hermes_home()
+    wanted = settings_of.load(home)
+    for name in ("max_age_days", "max_size_mb"):
+        if getattr(arguments, name) is not None:
+            wanted = replace(wanted, **{name: getattr(arguments, name)})
+    doomed = retention.plan(home, wanted) if arguments.dry_run else retention.prune(home, wanted)
+    if arguments.json:
+        rows = [{"name": item.name, "bytes": item.bytes, "why": item.why} for item in doomed]
+        _print_json(
+            {"dry_run": arguments.dry_run, "removed": rows, "bytes": sum(item.bytes for item in doomed)}
+        )
+        return 0
+    verb = "would remove" if arguments.dry_run else "removed"
+    for item in doomed:
+        _print(f"{verb}  {item.name}  {item.bytes:,} bytes  ({item.why})")
+    if not doomed:
+        _print("Nothing to remove.")
+    return 0
+
+
+def run_doctor(arguments: Any) -> int:
+    from .doctor import examine
+
+    report = examine(hermes_home())
+    if arguments.json:
+        _print_json(report.as_dict())
+    else:
+        for line in report.lines():
+            _print(line)
+    return 0 if report.ok else 1
+
+
+def set_consent(arguments: Any) -> int:
+    home = hermes_home()
+    if bool(arguments.session) == bool(arguments.chat):
+        raise UsageError("name one session, or one chat with --chat")
+    if arguments.chat:
+        name, value = "chats", arguments.chat
+    else:
+        try:
+            name, value = "sessions", catalog.find(home, arguments.session).session_id
+        except catalog.NotFoundError as error:
+            if "names" in str(error):
+                raise
+            # A session that is not recorded yet, or was never to be.
+            name, value = "sessions", arguments.session
+    settings_of.set_consent(home, name, value, arguments.allowed)
+    verb = "recorded" if arguments.allowed else "not recorded any more"
+    kind = "Chat" if arguments.chat else "Session"
+    _print(f"{kind} {value} is {verb}, from its next event in a new process on.")
+    return 0
