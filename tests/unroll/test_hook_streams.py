@@ -9,6 +9,7 @@ from tests.unroll.hook_streams import HookStream, as_stored
 
 REWRITTEN_BY_THE_HOST = {
     "api_server": "a list of content parts is stored as text",
+    "client_history": "messages the client brings itself are not stored",
     "repeated_ids": "a second result with the same id is stored but leaves the live conversation",
     "steered": "the text of /steer is in the live conversation but not stored",
 }

@@ -136,6 +136,20 @@ def api_server(home: HermesHome, server: ModelServer) -> None:
             gateway.request("POST", "/v1/chat/completions", body)
 
 
+@scenario("POST /v1/chat/completions of the gateway")
+def client_history(home: HermesHome, server: ModelServer) -> None:
+    """The client brings a conversation of its own, of which the host stores only the new turn."""
+    script(server, {"text": "It is noon."})
+    messages = [
+        {"role": "system", "content": "Be exact."},
+        {"role": "user", "content": "Good day."},
+        {"role": "assistant", "content": "Good day to you."},
+        {"role": "user", "content": "What time is it?"},
+    ]
+    with Gateway(home) as gateway:
+        gateway.request("POST", "/v1/chat/completions", {"model": "hermes-agent", "messages": messages})
+
+
 @scenario("-z")
 def execute_code(home: HermesHome, server: ModelServer) -> Sequence[Run]:
     """A program that calls two tools from inside the sandbox."""
