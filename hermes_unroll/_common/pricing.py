@@ -265,8 +265,7 @@ def find_price(model: Any, provider: Any = None, overrides: Any = None) -> Price
                 if variant in own:
                     return own[variant]
     vendors, name = _vendors(name, route)
-    found = [row for vendor in vendors if (row := _row(vendor, name))]
-    return found[0] if len(found) == 1 else None
+    return next((row for vendor in vendors if (row := _row(vendor, name))), None)
 
 
 def _slug(provider: Any) -> str:

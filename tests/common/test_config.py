@@ -240,7 +240,7 @@ def test_plugin_settings_merge_section_entry_and_settings_in_that_order(own_home
     write(
         own_home,
         """
-unroll: {a: section, b: section, c: section, deep: {x: section, y: section}}
+unroll: {a: section, b: section, c: section, deep: {x: section, y: section}, whole: {x: section}}
 plugins:
   entries:
     hermes-unroll:
@@ -249,6 +249,7 @@ plugins:
       b: entry
       c: entry
       deep: {y: entry}
+      whole:
       settings: {c: settings}
     other: {a: foreign}
 """,
@@ -259,6 +260,7 @@ plugins:
         "b": "entry",
         "c": "settings",
         "deep": {"x": "section", "y": "entry"},
+        "whole": {"x": "section"},
     }
     assert (found.known, found.source, found.problem) == (True, "yaml", None)
     assert (found.get("deep.y"), found.get("deep.z", 1)) == ("entry", 1)

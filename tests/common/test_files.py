@@ -237,11 +237,16 @@ def test_a_newline_inside_a_line_is_refused(tmp_path):
 def test_processes_appending_at_once_do_not_tear_each_others_lines(tmp_path):
     log = tmp_path / "log"
     code = (
-        "fd = open_append(sys.argv[1])\n"
+        "fd = open_append(sys.argv[1]); input()\n"
         "for n in range(200): append_line(fd, (sys.argv[2] * (1 + n * 37 % 9000)).encode())"
     )
     writers = [start(code, log, letter) for letter in "abc"]
     try:
+        while not log.exists():
+            time.sleep(0.001)
+        for writer in writers:
+            writer.stdin.write("go\n")
+            writer.stdin.flush()
         assert [writer.wait(60) for writer in writers] == [0, 0, 0]
     finally:
         for writer in writers:
