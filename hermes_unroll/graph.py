@@ -86,7 +86,7 @@ class _Lines:
 
 
 def state_graph(steps: list[dict[str, Any]], links: dict[int, list[int]]) -> dict[str, Any]:
-    """Return {nodes, edges, subgraphs}: one node a step, one edge a dependency, one subgraph a turn or child."""
+    """Return {nodes, edges, subgraphs}: nodes are steps, edges dependencies, subgraphs turns and children."""
     subgraphs: list[dict[str, Any]] = []
     turns: dict[int, dict[str, Any]] = {}
     children: dict[Any, dict[str, Any]] = {}

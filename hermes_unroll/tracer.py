@@ -85,7 +85,7 @@ class LiveSession:
         ``data`` may hold anything; ``texts`` are top-level fields that may be long: stored once and
         referred to, at their own cost.
         """
-        record = self.clean({name: value for name, value in data.items() if value is not None})
+        record = self._fields({name: value for name, value in data.items() if value is not None})
         for name, value in (texts or {}).items():
             record[name] = self.text(value)
         self._end_stream()
@@ -94,7 +94,7 @@ class LiveSession:
 
     def note(self, kind: str, data: dict[str, Any]) -> None:
         """Record something that is no event of its own (see RecordKind)."""
-        self._open().add(kind, self.clean(data))
+        self._open().add(kind, self._fields(data))
 
     def delta(self, text: str, data: dict[str, Any]) -> None:
         """Record streamed text, coalesced into whole lines: a secret is seen whole or not at all.
@@ -121,7 +121,7 @@ class LiveSession:
 
     def _add_stream(self, text: str, data: dict[str, Any]) -> None:
         self.events += 1
-        self._open().add(EventKind.STREAM_DELTA, self.clean(data | {"text": text}))
+        self._open().add(EventKind.STREAM_DELTA, self._fields(data | {"text": text}))
 
     def told(self, name: str, value: Any) -> bool:
         """Tell whether this fact is the one this segment recorded last under that name, and remember it."""
@@ -133,6 +133,13 @@ class LiveSession:
     def clean(self, value: Any) -> Any:
         """Return the redacted JSON-like form of any value, long texts shared."""
         return self._share(self._redactor.value(encode(value)))
+
+    def _fields(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Clean a record field by field, so that one that cannot be redacted costs only itself."""
+        return {name: self._field(name, value) for name, value in data.items()}
+
+    def _field(self, name: str, value: Any) -> Any:
+        return self._share(self._redactor.value(encode(value), name))
 
     def text(self, value: Any) -> Any:
         """Return the redacted form of a text field: the text itself, or a reference to it when it is long."""
@@ -234,7 +241,7 @@ class LiveSession:
         if reference is not None:
             return reference
         record = {
-            name: self.text(value) if name in _TEXT_FIELDS else self.clean({name: value})[name]
+            name: self.text(value) if name in _TEXT_FIELDS else self._field(name, value)
             for name, value in list(message.items())
             if type(name) is str and name[:1] != "_"
         }
@@ -263,7 +270,7 @@ class LiveSession:
         if self._segment is None or self._segment.pid != os.getpid():
             self._segment = journal.Segment(
                 self.directory,
-                self.clean({"session_id": self.session_id, "home": str(self.home), **self._header}),
+                self._fields({"session_id": self.session_id, "home": str(self.home), **self._header}),
             )
         return self._segment
 
