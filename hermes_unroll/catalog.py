@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import time
@@ -34,6 +35,7 @@ class Recorded:
     modified: float
     summary: dict[str, Any] = field(default_factory=dict)
     problem: str | None = None
+    links: frozenset[str] = frozenset()  # sessions it names as its parent or predecessor
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -96,7 +98,33 @@ def _from_journal(home: Path, directory: Path) -> Recorded | None:
         modified=max(path.stat().st_mtime for path in paths),
         summary=seal.summary if seal else {},
         problem=seal.problem if seal else None,
+        links=_links(paths),
     )
+
+
+def _links(paths: list[Path]) -> frozenset[str]:
+    """Return what lineage records name. They are short lines, so a journal is read without parsing it all."""
+    found: set[str] = set()
+    for path in paths:
+        with open(path, "rb") as source:
+            for line in source:
+                if line[journal.CHAIN_DIGITS + 1 :].startswith(b'{"k":"lineage"') and line.endswith(b"\n"):
+                    record = json.loads(line[journal.CHAIN_DIGITS + 1 :])
+                    found.update(str(record[name]) for name in ("parent", "predecessor") if name in record)
+    return frozenset(found)
+
+
+def lineage(home: Path, entry: Recorded) -> list[Recorded]:
+    """Return a session with all that belong to it: what it came from, what came from it, their children."""
+    entries = sessions(home)
+    wanted, grown = {entry.session_id} | entry.links, True
+    while grown:
+        before = len(wanted)
+        for other in entries:
+            if other.session_id in wanted or other.links & wanted:
+                wanted |= {other.session_id} | other.links
+        grown = len(wanted) > before
+    return [other for other in entries if other.session_id in wanted]
 
 
 def _from_trace(path: Path) -> Recorded:

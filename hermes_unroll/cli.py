@@ -41,7 +41,17 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
             command.add_argument("--json", action="store_true", help="print one JSON object")
         return command
 
+    def add_lineage(command: Any) -> None:
+        command.add_argument(
+            "--lineage",
+            choices=("single", "logical"),
+            default="single",
+            help="the sessions named alone (default), or with what they came from, led to and delegated to",
+        )
+
     command = verb("list", list_sessions, "list recorded sessions, the latest at the end")
+    command.add_argument("session", nargs="*", help="session id, trace path, or a prefix; default: all")
+    add_lineage(command)
     command.add_argument(
         "--limit", type=_count, default=50, metavar="N", help="at most N (default 50, 0: all)"
     )
@@ -50,8 +60,10 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
     command.add_argument("--pending", action="store_true", help="all that wait and are not being written")
     command.add_argument("--all", action="store_true", help="all, from the journals, as they are now")
     command.add_argument("--journal", metavar="NAME", help=argparse.SUPPRESS)
+    add_lineage(command)
     command = verb("verify", verify_sessions, "check traces and journals against their hash chains")
     command.add_argument("session", nargs="*", help="session id, trace path, or a prefix; default: all")
+    add_lineage(command)
     command = verb("prune", prune_sessions, "remove recordings that are too old or take too much room")
     command.add_argument("--dry-run", action="store_true", help="say what would go, remove nothing")
     command.add_argument("--max-age-days", type=_amount, metavar="N", help="instead of the configured age")
@@ -96,7 +108,7 @@ def run(arguments: Any) -> int:
     _limit_cpu()
     handler = getattr(arguments, "unroll_handler", None)
     if handler is None:
-        handler, arguments.limit, arguments.json = list_sessions, 10, False
+        handler, arguments.limit, arguments.json, arguments.session = list_sessions, 10, False, []
     try:
         return handler(arguments)
     except (UsageError, catalog.NotFoundError) as error:
@@ -157,7 +169,30 @@ def list_sessions(arguments: Any) -> int:
         _print(_line(entry))
     if len(shown) < len(entries):
         _print(f"{len(entries) - len(shown)} earlier ones: hermes unroll list --limit 0")
+    if arguments.session and len(entries) > 1:
+        _print(f"{len(entries)} sessions together: {_cost(cost)}")
     return 0
+
+
+def _named(home: Path, arguments: Any) -> list[catalog.Recorded]:
+    """Return the sessions a command line names, with their lineage where that is asked for."""
+    found: dict[str, catalog.Recorded] = {}
+    for name in arguments.session:
+        entry = catalog.find(home, name)
+        for member in catalog.lineage(home, entry) if arguments.lineage == "logical" else [entry]:
+            found.setdefault(member.session_id, member)
+    return list(found.values())
+
+
+def _total_cost(entries: list[catalog.Recorded]) -> dict[str, Any]:
+    """Add up what is known; a session whose cost is not makes the sum a lower bound."""
+    costs = [entry.summary.get("cost_usd") for entry in entries]
+    known = [cost for cost in costs if cost is not None]
+    exact = len(known) == len(costs) and all(
+        entry.summary.get("cost_status") != "unknown" for entry in entries
+    )
+    status = "estimated" if exact else "unknown"
+    return {"cost_usd": round(sum(known), 8) if known else None, "cost_status": status}
 
 
 def _line(entry: catalog.Recorded) -> str:
@@ -211,8 +246,7 @@ def _journals(home: Path, arguments: Any) -> list[Path]:
     if arguments.journal:
         return [directory for directory in sealing.journals(home) if directory.name == arguments.journal]
     found = []
-    for name in arguments.session:
-        entry = catalog.find(home, name)
+    for entry in _named(home, arguments):
         if entry.journal is None:
             raise UsageError(
                 f"the journal of {entry.session_id} is gone: only its trace is left, at {entry.trace}"
@@ -239,7 +273,7 @@ def verify_sessions(arguments: Any) -> int:
     from .verification import verify
 
     home = hermes_home()
-    entries = [catalog.find(home, name) for name in arguments.session] or catalog.sessions(home)
+    entries = _named(home, arguments) or catalog.sessions(home)
     results = [verify(entry) for entry in entries]
     if arguments.json:
         _print_json({"sessions": [result.as_dict() for result in results]})

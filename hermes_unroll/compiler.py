@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from .answers import response_cache
 from .conversation import SUMMARY, Conversation, Entry, call_of
+from .cost import cost_of
 from .events import STEP_KINDS, EventKind, RecordKind, TraceEvent, TraceSession
 from .graph import dependencies, state_graph
 from .trace import Trace
@@ -31,8 +33,6 @@ _INTERNAL = (
 )
 # Stands once in PROVIDER_CONFIG; a step says it where it differs.
 _PROVIDER_FIELDS = ("provider", "base_url", "api_mode", "model")
-_SPILLED = "<persisted-output>"
-_TOOL_NOTE = "[Tool loop warning"
 
 
 def compile_session(session: TraceSession, overrides: dict[str, Any] | None = None) -> Trace:
@@ -59,6 +59,8 @@ class _Compiler:
         self.tools: list[Any] = []
         self.provider: dict[str, Any] = {}
         self.ended = False
+        self.announced: str | None = None  # the segment in which the host announced the session as a new one
+        self.given: set[int] = set()  # ids of the entries that were there before the session's first message
         self.start = session.events[0].time if session.events else 0.0
         self.end = session.events[-1].time if session.events else 0.0
 
@@ -76,6 +78,7 @@ class _Compiler:
             self._tell("recorder", event.data.get("recorder"))
             self._tell("tags", event.data.get("tags"))
         elif event.kind == RecordKind.SESSION:
+            self.announced = event.segment
             self._tell("model", event.data.get("model"))
             self._tell("platform", event.data.get("platform"))
         elif event.kind == RecordKind.LINEAGE:
@@ -314,7 +317,10 @@ class _Compiler:
                 self._note("messages", f"the journal lacks message {name}", event.event_id)
             else:
                 added.append(message)
+        first = not self.conversation.followed
         change = self.conversation.follow(event.segment, event.data.get("keep", 0), added)
+        if first and self.announced == event.segment:
+            self.given = {id(entry) for entry in change.added}
         for entry in change.dropped:
             if entry.step is not None:
                 entry.step["stored"] = False
@@ -378,8 +384,7 @@ class _Compiler:
     def finish(self, overrides: dict[str, Any] | None) -> Trace:
         order = self.conversation.order
         place = {id(entry): index for index, entry in enumerate(order)}
-        cache: dict[str, dict[str, Any]] = {}
-        cost = self._cost(overrides)
+        cost = cost_of(self.steps, overrides or {})
         for step in self.steps:
             if step["kind"] == "context":
                 step["messages"] = [place[id(entry)] for entry in step["messages"] if id(entry) in place]
@@ -387,13 +392,13 @@ class _Compiler:
             if entry.step is not None:
                 entry.step["message"] = index
         for step in self.steps:
-            self._cache(step, cache, order)
             for name in _PROVIDER_FIELDS:
                 if name in step and step[name] == self.provider.get(name):
                     del step[name]
             if step.get("response_model") == self.provider.get("model"):
                 step.pop("response_model", None)
         messages = [entry.message for entry in order]
+        cache = response_cache(self.steps, messages, self.results)
         self._note_differences(order)
         links = dependencies(self.steps, messages)
         return Trace(
@@ -409,26 +414,6 @@ class _Compiler:
             chain=self.session.chain,
         )
 
-    def _cache(self, step: dict[str, Any], cache: dict[str, dict[str, Any]], order: list[Entry]) -> None:
-        kind = step["kind"]
-        if kind not in (EventKind.LLM_CALL, EventKind.TOOL_CALL):
-            return
-        event_id, index = step["event_id"], step.get("message")
-        if kind == EventKind.LLM_CALL:
-            cache[f"llm:{event_id}"] = (
-                {"message": index} if index is not None else {"result": self.results.get(event_id)}
-            )
-            return
-        if index is None:
-            cache[f"tool:{event_id}"] = {"result": self.results.get(event_id)}
-            return
-        stored = order[index].message.get("content")
-        if event_id not in self.results or self.results[event_id] == stored:
-            cache[f"tool:{event_id}"] = {"message": index}
-            return
-        cache[f"tool:{event_id}"] = {"message": index, "result": self.results[event_id]}
-        step["note"] = _difference(stored)
-
     def _note_differences(self, order: list[Entry]) -> None:
         """Name the messages that the host's store holds in another form."""
         for index, entry in enumerate(order):
@@ -436,6 +421,8 @@ class _Compiler:
                 why = "the host stores the text parts of this message and a word for each image"
             elif "live_content" in entry.message:
                 why = "the host changed this message after storing it: live_content is what the model saw"
+            elif id(entry) in self.given:
+                why = "the client brought this message with its first request: the host does not store it"
             else:
                 continue
             self.inexact.append({"what": "message", "message": index, "why": why})
@@ -461,22 +448,6 @@ class _Compiler:
             "inexact": self.inexact,
             "damage": self.session.damage,
         }
-
-    def _cost(self, overrides: dict[str, Any] | None) -> dict[str, Any]:
-        from ._common.pricing import estimate_cost, find_price, normalize_usage
-
-        prices = overrides or {}
-        calls = []
-        for step in self.steps:
-            if step["kind"] != EventKind.POST_API_REQUEST:
-                continue
-            model, provider = step.get("model"), step.get("provider")
-            answered_by = step.get("response_model")
-            if answered_by and find_price(answered_by, provider, prices) is not None:
-                # A router answers with the model it chose; that one is billed.
-                model = answered_by
-            calls.append((model, provider, normalize_usage(step.get("usage")), None))
-        return estimate_cost(calls, prices).as_dict()
 
 
 _HANDLERS = {
@@ -530,13 +501,3 @@ def _schema_name(tool: Any) -> Any:
         if isinstance(tool, dict)
         else None
     )
-
-
-def _difference(stored: Any) -> str:
-    """Say why the host stores another text than the tool returned."""
-    if isinstance(stored, str):
-        if _SPILLED in stored:
-            return "the host moved the result to a file and stored a preview"
-        if _TOOL_NOTE in stored:
-            return "the host added a note to the result"
-    return "the host stored another text than the tool returned"
