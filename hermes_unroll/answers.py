@@ -1,4 +1,4 @@
-"""RESPONSE_CACHE: the recorded answer of every step that had one, a text that stands elsewhere by reference."""
+"""RESPONSE_CACHE: the recorded answer of every step that had one; messages by reference."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _NOTE = "[Tool loop warning"
 def response_cache(
     steps: list[dict[str, Any]], messages: list[dict[str, Any]], results: dict[str, Any]
 ) -> dict[str, dict[str, Any]]:
-    """Return the cache: ``llm:<event id>`` and ``tool:<event id>`` -> {"message": index} and/or {"result": value}.
+    """Return the cache: ``llm:<event id>`` or ``tool:<event id>`` -> {"message": index, "result": value}.
 
-    ``results`` holds what tools returned, and replies that are in no message, by event id. A step whose
+    Either key may be missing: a result that is the message's content stands there alone. ``results`` holds what tools returned, and replies that are in no message, by event id. A step whose
     stored message differs from what its tool returned is given a ``note`` that says why.
     """
     cache: dict[str, dict[str, Any]] = {}

@@ -155,12 +155,12 @@ def _print_json(data: dict[str, Any]) -> None:
 
 def list_sessions(arguments: Any) -> int:
     home = hermes_home()
-    entries = catalog.sessions(home)
+    entries = _named(home, arguments) or catalog.sessions(home)
     shown = entries[-arguments.limit :] if arguments.limit else entries
+    cost = _total_cost(entries)
     if arguments.json:
-        _print_json(
-            {"home": str(home), "total": len(entries), "sessions": [entry.as_dict() for entry in shown]}
-        )
+        rows = [entry.as_dict() for entry in shown]
+        _print_json({"home": str(home), "total": len(entries), **cost, "sessions": rows})
         return 0
     if not entries:
         _print(f"No session is recorded in {home}. `hermes unroll doctor` tells whether recording works.")

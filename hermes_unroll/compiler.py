@@ -328,6 +328,13 @@ class _Compiler:
         if change.replaced:
             self._context_step(event, "rewritten")
             return
+        if len(change.added) > 1 and not self.last_reply:
+            self._note(
+                "messages",
+                f"{len(change.added)} messages were there before recording began; "
+                "a client may have brought them, then the host does not store them",
+                event.event_id,
+            )
         for place, entry in enumerate(change.added):
             self._step_from_list(event, entry, place)
 
