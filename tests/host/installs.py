@@ -76,7 +76,7 @@ class Repository:
         shutil.rmtree(self.work / "build", ignore_errors=True)
         command = [sys.executable, "-m", "pip", "install", "-qq", "--no-index", "--no-deps"]
         command += ["--no-build-isolation", "--target", str(site), str(self.work)]
-        _run(command, self.work)
+        run_checked(command, self.work)
 
     def _commit(self, subject: str) -> None:
         author = ("-c", "user.name=test", "-c", "user.email=test@localhost")
@@ -152,10 +152,11 @@ def git(*arguments: str, cwd: Path) -> str:
     """Run git without the user's configuration and return what it printed."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     environment |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
-    return _run(["git", *arguments], cwd, environment)
+    return run_checked(["git", *arguments], cwd, environment)
 
 
-def _run(command: list[str], cwd: Path, environment: dict[str, str] | None = None) -> str:
+def run_checked(command: list[str], cwd: Path, environment: dict[str, str] | None = None) -> str:
+    """Run a command to its end and return its stdout; an error with both streams when it does not exit 0."""
     options = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "timeout": 120}
     ended = subprocess.run(command, cwd=cwd, env=environment, **options)
     if ended.returncode != 0:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,12 +13,25 @@ from pathlib import Path
 import pytest
 import tomllib
 
+from hermes_unroll import journal
+from hermes_unroll.events import EventKind
 from tests.host import installs
 from tests.host.hermes import HermesHome, Run
 from tests.host.installs import CHECKOUT, FOLDER, KINDS, PLUGIN, PROJECT, Kind, Repository
 from tests.host.model_server import ModelServer, auxiliary_route
 
 pytestmark = pytest.mark.host
+
+QUESTION, ANSWER = "Say hello", "Hello from the model."
+ONCE_A_TURN = (
+    EventKind.SYSTEM_PROMPT,
+    EventKind.USER_MESSAGE,
+    EventKind.PRE_API_REQUEST,
+    EventKind.TOOL_SCHEMAS,
+    EventKind.POST_API_REQUEST,
+    EventKind.TURN_END,
+    EventKind.SESSION_END,
+)
 
 # Writes, while a turn is being answered, which file and name every callback of the host comes from.
 WITNESS = """
@@ -39,7 +54,7 @@ def register(ctx):
 
 @pytest.fixture(scope="module")
 def model() -> Iterator[ModelServer]:
-    answer = {"name": "main", "turns": [{"text": "Hello from the model."}], "repeat": True}
+    answer = {"name": "main", "turns": [{"text": ANSWER}], "repeat": True}
     with ModelServer([auxiliary_route(), answer]) as server:
         yield server
 
@@ -80,7 +95,7 @@ def installed(
         before = installs.listed(home)
         installs.enable(home)
         after = installs.listed(home)
-        session = installs.done(home.chat("Say hello"))
+        session = installs.done(home.chat(QUESTION))
         shown = installs.said(run) if run else ""
         yield Installed(kind, home, installs.copy_path(home, kind.name, site), shown, before, after, session)
 
@@ -101,11 +116,23 @@ def hook_files(home: HermesHome) -> dict[str, list[str]]:
 
 
 def assert_recorded_once(home: HermesHome, session: Run, live: Path) -> None:
-    """Every hook of the plugin has one callback, from the copy at `live`, and left its events once."""
+    """The session was heard by the copy at `live` alone, has one journal without doubles and one trace."""
     files = hook_files(home)
     assert {"on_session_start", "post_api_request", "post_tool_call", "on_session_finalize"} <= set(files)
     assert {hook: len(found) for hook, found in files.items()} == dict.fromkeys(files, 1)
     assert all(Path(found[0]).is_relative_to(live) for found in files.values())
+
+    [directory] = (home.path / "traces" / "journal").iterdir()
+    recorded = journal.load_session(directory)
+    assert (recorded.session_id, recorded.damage) == (session.session_id, [])
+    counts = Counter(event.kind for event in recorded.events)
+    assert {kind: counts[kind] for kind in ONCE_A_TURN} == dict.fromkeys(ONCE_A_TURN, 1)
+
+    [trace] = (home.path / "traces" / "unrolled").glob("*.py")
+    replay = json.loads(installs.run_checked([sys.executable, "-I", str(trace)], home.project))
+    assert replay["session_id"] == session.session_id
+    said = [(message["role"], message["content"]) for message in replay["messages"]]
+    assert [pair for pair in said if pair[0] != "system"] == [("user", QUESTION), ("assistant", ANSWER)]
 
 
 def files_below(folder: Path) -> dict[str, bytes]:
@@ -198,7 +225,7 @@ def test_disabled_records_nothing_and_removal_keeps_the_traces(
     with HermesHome(model.url) as home:
         installs.install(home, repository, name, site)
         installs.enable(home)
-        installs.done(home.chat("Say hello"))
+        installs.done(home.chat(QUESTION))
         recorded = files_below(home.path / "traces")
         assert recorded
         installs.disable(home)
@@ -264,7 +291,7 @@ def test_two_copies_record_a_session_once(
         if pair.enabled_after == "both":
             installs.enable(home)
         assert [(status, source) for status, _, source in installs.listed(home)] == pair.listed
-        session = installs.done(home.chat("Say hello"))
+        session = installs.done(home.chat(QUESTION))
         live = installs.copy_path(home, pair.live, site)
         assert_recorded_once(home, session, live)
         told = [line for line in warnings_about_us(home) if installs.WARNS_EVERY_TIME not in line]
