@@ -319,8 +319,6 @@ class _Compiler:
                 added.append(message)
         first = not self.conversation.followed
         change = self.conversation.follow(event.segment, event.data.get("keep", 0), added)
-        if first and self.announced == event.segment:
-            self.given = {id(entry) for entry in change.added}
         for entry in change.dropped:
             if entry.step is not None:
                 entry.step["stored"] = False
@@ -328,15 +326,24 @@ class _Compiler:
         if change.replaced:
             self._context_step(event, "rewritten")
             return
-        if len(change.added) > 1 and not self.last_reply:
+        if first:
+            self._note_beginning(event)
+        for place, entry in enumerate(change.added):
+            self._step_from_list(event, entry, place)
+
+    def _note_beginning(self, event: TraceEvent) -> None:
+        """Note the messages that the first list holds before what the user said first."""
+        active = self.conversation.active
+        asked = next((n for n, entry in enumerate(active) if entry.step is not None), 0)
+        if asked and self.announced == event.segment:
+            self.given = {id(entry) for entry in active[:asked]}
+        elif asked:
             self._note(
                 "messages",
-                f"{len(change.added)} messages were there before recording began; "
+                f"{asked} messages were there before recording began; "
                 "a client may have brought them, then the host does not store them",
                 event.event_id,
             )
-        for place, entry in enumerate(change.added):
-            self._step_from_list(event, entry, place)
 
     def _step_from_list(
         self, event: TraceEvent, entry: Entry, place: int, source: str = "message list"

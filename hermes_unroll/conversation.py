@@ -64,6 +64,11 @@ class Conversation:
         self._undecided: dict[str, list[Entry]] = {}
         self._last_segment: str | None = None
 
+    @property
+    def followed(self) -> bool:
+        """Whether any message list of the host's is known yet."""
+        return bool(self._lists)
+
     def set_system(self, message: Message, segment: str) -> Entry:
         """Make this the system prompt. The first one stands before all other messages."""
         entry = Entry(message, segment, confirmed=True)
@@ -122,7 +127,8 @@ class Conversation:
     ) -> list[list[Entry]]:
         """Return, for each message added, the entries it stands for, where ``tail`` stood before."""
         groups: list[list[Entry]] = []
-        for entry, message in zip(tail, added, strict=False):
+        # The first list of all may begin with messages that came before the first event.
+        for entry, message in zip(tail, added, strict=False) if self._lists else ():
             if not _fits(entry, message, exact=True):
                 break
             groups.append([_confirm(entry, message)])
@@ -131,15 +137,15 @@ class Conversation:
         predicted += [entry for entry in self._undecided.get(segment, ()) if entry not in tail]
         stored = _Stored([entry for entry in left if entry.confirmed])
         stored.replaced = any(message.get(SUMMARY) for message in rest)
-        for message in rest:
-            found = stored.take(message)
-            if not found:
-                entry = _take(predicted, message)
-                if entry is None:
-                    entry = Entry(message, segment, confirmed=True)
-                    change.added.append(entry)
-                found = [_confirm(entry, message)]
-            groups.append(found)
+        taken = [stored.take(message) for message in rest]
+        unknown = [place for place, found in enumerate(taken) if not found]
+        claims = _claims(predicted, [rest[place] for place in unknown])
+        for place, entry in zip(unknown, claims, strict=True):
+            if entry is None:
+                entry = Entry(rest[place], segment, confirmed=True)
+                change.added.append(entry)
+            taken[place] = [_confirm(entry, rest[place])]
+        groups += taken
         if groups:
             groups[-1] += stored.keep_rows(groups)
             _keep_second_answers(groups, predicted)
@@ -260,14 +266,37 @@ def _keep_second_answers(groups: list[list[Entry]], predicted: list[Entry]) -> N
                 break
 
 
-def _take(predicted: list[Entry], message: Message) -> Entry | None:
-    """Take the prediction that a stored message decides on: the exact one first."""
-    for exact in (True, False):
-        for entry in predicted:
-            if _fits(entry, message, exact):
-                predicted.remove(entry)
-                return entry
-    return None
+def _claims(predicted: list[Entry], messages: list[Message]) -> list[Entry | None]:
+    """Give each message the prediction that it decides on, and take that off the list.
+
+    A prediction goes to the last message that is exactly it: what came before the first event of a journal
+    stands in front, and may look alike. What no text decides goes by kind, in order.
+    """
+    claims: list[Entry | None] = [None] * len(messages)
+    places: dict[Any, list[int]] = {}
+    for place, message in enumerate(messages):
+        places.setdefault(_likeness(message), []).append(place)
+    for entry in reversed(predicted):
+        found = places.get(_likeness(entry.message))
+        if found:
+            claims[found.pop()] = entry
+    claimed = {id(entry) for entry in claims}
+    predicted[:] = [entry for entry in predicted if id(entry) not in claimed]
+    for place, message in enumerate(messages):
+        if claims[place] is None:
+            claims[place] = next((entry for entry in predicted if _fits(entry, message, exact=False)), None)
+            if claims[place] is not None:
+                predicted.remove(claims[place])
+    return claims
+
+
+def _likeness(message: Message) -> tuple[Any, ...]:
+    return (
+        _plain(message.get("role")),
+        _plain(message.get("tool_call_id")),
+        bool(_calls(message)),
+        _text(message).strip(),
+    )
 
 
 def _confirm(entry: Entry, message: Message) -> Entry:
