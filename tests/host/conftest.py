@@ -15,7 +15,8 @@ import pytest
 from tests.host import hermes
 from tests.host.hermes import HermesHome
 from tests.host.model_server import ModelServer
-from tests.host.scenarios import SCENARIOS, Outcome
+from tests.host.recordings import UNROLL, Recording, recordings
+from tests.host.scenarios import SCENARIOS, Outcome, Scenario
 
 PROBE = Path(__file__).parent / "probe"
 
@@ -35,6 +36,7 @@ class Played:
 
 
 Play = Callable[..., Played]
+Record = Callable[[str | Scenario], list[Recording]]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -61,19 +63,41 @@ def home(model: ModelServer) -> Iterator[HermesHome]:
 
 @pytest.fixture(scope="session")
 def play() -> Iterator[Play]:
-    """`play(scenario, *plugin_folders, link=False) -> Played`, each combination run once."""
+    """`play(scenario, *plugin_folders, link=False) -> Played`, each combination run once.
+
+    A scenario is given by its name, or as a function when only one test file needs it.
+    """
     played: dict[tuple[object, ...], Played] = {}
     with ExitStack() as stack:
 
-        def run(name: str, *folders: Path, link: bool = False) -> Played:
-            key = (name, link, *folders)
+        def run(scenario: str | Scenario, *folders: Path, link: bool = False) -> Played:
+            key = (scenario, link, *folders)
+            drive = SCENARIOS[scenario] if isinstance(scenario, str) else scenario
             if key not in played:
                 server = stack.enter_context(ModelServer())
                 home = stack.enter_context(HermesHome(server.url))
                 home.variables["HOOK_PROBE_LOG"] = str(home.root / "hooks.jsonl")
                 for folder in folders:
                     home.install(folder, link=link)
-                played[key] = Played(home, SCENARIOS[name](home, server), server)
+                played[key] = Played(home, drive(home, server), server)
             return played[key]
 
         yield run
+
+
+@pytest.fixture(scope="session")
+def record(play: Play) -> Record:
+    """`record(scenario) -> [Recording, ...]`: played with hermes_unroll enabled, compiled and replayed.
+
+    The recordings are those of the scenario's own sessions, in the order of its outcome.
+    """
+    recorded: dict[str | Scenario, list[Recording]] = {}
+
+    def run(scenario: str | Scenario) -> list[Recording]:
+        if scenario not in recorded:
+            played = play(scenario, UNROLL)
+            found = recordings(played.home)
+            recorded[scenario] = [found[session_id] for session_id in played.outcome.session_ids]
+        return recorded[scenario]
+
+    return run
