@@ -15,8 +15,9 @@ def response_cache(
 ) -> dict[str, dict[str, Any]]:
     """Return the cache: ``llm:<event id>`` or ``tool:<event id>`` -> {"message": index, "result": value}.
 
-    Either key may be missing: a result that is the message's content stands there alone. ``results`` holds what tools returned, and replies that are in no message, by event id. A step whose
-    stored message differs from what its tool returned is given a ``note`` that says why.
+    Either key may be missing: a result that is the message's content stands there alone. ``results``
+    holds what tools returned, and replies that are in no message, by event id. A step whose stored
+    message differs from what its tool returned is given a ``note`` that says why.
     """
     cache: dict[str, dict[str, Any]] = {}
     for step in steps:

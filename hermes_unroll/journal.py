@@ -185,38 +185,40 @@ def known_references(directory: Path) -> set[str]:
     return known
 
 
-def read_segment(path: Path) -> tuple[list[dict[str, Any]], str, list[str]]:
-    """Return the records of a segment, its chain value and what is wrong with it.
+class SegmentReader:
+    """Reads a segment record by record. After that, ``count`` and ``chain`` say how far it is whole.
 
     A torn last line (a process killed while writing) is left out and is no damage. Reading stops at
-    the first line that does not follow the chain.
+    the first line that does not follow the chain; ``problem`` says so.
     """
-    records: list[dict[str, Any]] = []
-    chain = CHAIN_START
-    for line, complete in _lines(path):
-        stored, space, body = (
-            line[:CHAIN_DIGITS],
-            line[CHAIN_DIGITS : CHAIN_DIGITS + 1],
-            line[CHAIN_DIGITS + 1 :],
-        )
-        expected = chain_next(chain, body)
-        if space != b" " or stored != expected.encode("ascii"):
-            if complete:
-                return records, chain, [f"{path.name}: line {len(records) + 1} does not follow the chain"]
-            return records, chain, []
-        try:
-            records.append(json.loads(body))
-        except ValueError:
-            return records, chain, [f"{path.name}: line {len(records) + 1} is no JSON"]
-        chain = expected
-    return records, chain, []
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.count = 0
+        self.chain = CHAIN_START
+        self.problem: str | None = None
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        with open(self.path, "rb") as source:
+            for line in source:
+                body = line[CHAIN_DIGITS + 1 :].rstrip(b"\n")
+                chain = chain_next(self.chain, body)
+                record = _parsed(body) if line.startswith(chain.encode("ascii") + b" ") else None
+                if record is None:
+                    if line.endswith(b"\n"):
+                        self.problem = f"{self.path.name}: line {self.count + 1} does not follow the chain"
+                    return
+                self.chain = chain
+                self.count += 1
+                yield record
 
 
-def _lines(path: Path) -> Iterator[tuple[bytes, bool]]:
-    with open(path, "rb") as source:
-        for line in source:
-            complete = line.endswith(b"\n")
-            yield (line[:-1] if complete else line), complete
+def _parsed(body: bytes) -> dict[str, Any] | None:
+    try:
+        record = json.loads(body)
+    except ValueError:
+        return None
+    return record if isinstance(record, dict) and {"k", "n"} <= record.keys() else None
 
 
 def read_header(path: Path) -> dict[str, Any] | None:
@@ -293,36 +295,36 @@ def load_session(directory: Path) -> TraceSession:
     chain: dict[str, dict[str, Any]] = {}
     damage: list[str] = []
     for path in segment_paths(directory):
+        label, reader = str(int(path.stem)), SegmentReader(path)
+        events: list[TraceEvent] = []
         try:
-            records, head, wrong = read_segment(path)
+            for record in reader:
+                kind, number = record.pop("k"), record.pop("n")
+                if kind == RecordKind.TEXT:
+                    texts[record["ref"]] = record["s"]
+                elif kind == RecordKind.MESSAGE:
+                    messages[record["ref"]] = record["m"]
+                else:
+                    events.append(TraceEvent(kind, label, number, record.pop("t", 0.0), record))
         except OSError as error:
             damage.append(f"{path.name}: {error.strerror or error}")
-            continue
-        damage += wrong
-        if not records:
-            continue
-        label = str(int(path.stem))
-        chain[label] = {"events": len(records), "head": head}
-        events = []
-        for record in records:
-            kind, number = record.pop("k"), record.pop("n")
-            if kind == RecordKind.TEXT:
-                texts[record["ref"]] = record["s"]
-            elif kind == RecordKind.MESSAGE:
-                messages[record["ref"]] = record["m"]
-            else:
-                events.append(TraceEvent(kind, label, number, record.pop("t", 0.0), record))
-        segments.append(events)
+        if reader.problem:
+            damage.append(reader.problem)
+        if events:
+            chain[label] = {"events": reader.count, "head": reader.chain}
+            segments.append(events)
     if not segments:
         raise JournalError(f"no readable journal in {directory}")
     missing: set[str] = set()
+    for holder in (*messages.values(), *(event.data for events in segments for event in events)):
+        _resolve(holder, texts, missing)
     header = segments[0][0].data
     session = TraceSession(
         session_id=str(header.get("session_id", directory.name)),
         home=str(header.get("home", "")),
         # Times within a segment never run backwards, so a stable merge keeps each segment's own order.
-        events=[_resolved(event, texts, missing) for event in heapq.merge(*segments, key=lambda e: e.time)],
-        messages={name: _with_texts(message, texts, missing) for name, message in messages.items()},
+        events=list(heapq.merge(*segments, key=lambda event: event.time)),
+        messages=messages,
         chain=chain,
         damage=damage,
     )
@@ -330,21 +332,14 @@ def load_session(directory: Path) -> TraceSession:
     return session
 
 
-def _resolved(event: TraceEvent, texts: dict[str, str], missing: set[str]) -> TraceEvent:
-    return TraceEvent(
-        event.kind, event.segment, event.number, event.time, _with_texts(event.data, texts, missing)
-    )
-
-
-def _with_texts(value: Any, texts: dict[str, str], missing: set[str]) -> Any:
-    if type(value) is dict:
-        if len(value) == 1 and TEXT_REFERENCE in value:
-            reference = value[TEXT_REFERENCE]
-            if reference in texts:
-                return texts[reference]
-            missing.add(str(reference))
-            return f"<missing text {reference}>"
-        return {name: _with_texts(item, texts, missing) for name, item in value.items()}
-    if type(value) is list:
-        return [_with_texts(item, texts, missing) for item in value]
-    return value
+def _resolve(holder: Any, texts: dict[str, str], missing: set[str]) -> None:
+    """Put texts in the place of references, within a container."""
+    for place, value in holder.items() if type(holder) is dict else enumerate(holder):
+        kind = type(value)
+        if kind is dict and len(value) == 1 and TEXT_REFERENCE in value:
+            name = value[TEXT_REFERENCE]
+            if name not in texts:
+                missing.add(str(name))
+            holder[place] = texts.get(name, f"<missing text {name}>")
+        elif kind is dict or kind is list:
+            _resolve(value, texts, missing)

@@ -46,19 +46,12 @@ def verify(entry: Recorded) -> Verified:
 def _journal(entry: Recorded, result: Verified) -> dict[str, list[str]]:
     """Check every line; return each segment's chain values, one per event."""
     heads: dict[str, list[str]] = {}
-    events = 0
     for path in journal.segment_paths(entry.journal):
-        records, _, wrong = journal.read_segment(path)
-        for problem in wrong:
-            result.altered(f"journal: {problem}")
-        with open(path, "rb") as source:
-            chains = [
-                line[: journal.CHAIN_DIGITS].decode("ascii", "replace")
-                for line, _ in zip(source, records, strict=False)
-            ]
-        heads[str(int(path.stem))] = chains
-        events += len(records)
-    result.notes.append(f"journal of {len(heads)} segments, {events} records")
+        reader = journal.SegmentReader(path)
+        heads[str(int(path.stem))] = [reader.chain for _ in reader]
+        if reader.problem:
+            result.altered(f"journal: {reader.problem}")
+    result.notes.append(f"journal of {len(heads)} segments, {sum(map(len, heads.values()))} records")
     return heads
 
 
