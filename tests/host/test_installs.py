@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import tomllib
 
+import hermes_unroll
 from hermes_unroll import journal
 from hermes_unroll.events import EventKind
 from tests.host import installs
@@ -166,8 +167,10 @@ def test_only_plugin_folders_hold_a_manifest() -> None:
 
 def test_every_place_names_the_same_version() -> None:
     project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text("utf-8"))["project"]
+    manifest = json.loads((CHECKOUT / FOLDER / "manifest.json").read_text("utf-8"))
     newest = re.search(r"^## (\S+)", (CHECKOUT / "CHANGELOG.md").read_text("utf-8"), re.M)[1]
-    assert [project["version"], newest] == [version(), version()]
+    places = [project["version"], manifest["version"], hermes_unroll.__version__, newest]
+    assert places == [version()] * 4
 
 
 def test_install_does_not_turn_recording_on(installed: Installed) -> None:
@@ -298,5 +301,9 @@ def test_two_copies_record_a_session_once(
         if pair.idle is None:
             assert told == []
         else:
+            idle = installs.copy_path(home, pair.idle, site)
             assert len(told) == 1
-            assert str(live) in told[0] and str(installs.copy_path(home, pair.idle, site)) in told[0]
+            assert str(live) in told[0] and str(idle) in told[0]
+        doctor = home.run("unroll", "doctor").stdout
+        for name in (pair.first, pair.second):
+            assert str(installs.copy_path(home, name, site)) in doctor
