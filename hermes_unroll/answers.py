@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from .conversation import SPILLED
 from .events import EventKind
 
-_SPILLED = "<persisted-output>"
 _NOTE = "[Tool loop warning"
 
 
@@ -37,7 +37,7 @@ def response_cache(
 
 
 def _difference(stored: Any) -> str:
-    if isinstance(stored, str) and _SPILLED in stored:
+    if isinstance(stored, str) and SPILLED in stored:
         return "the host moved the result to a file and stored a preview"
     if isinstance(stored, str) and _NOTE in stored:
         return "the host added a note to the result"

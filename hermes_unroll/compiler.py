@@ -12,6 +12,7 @@ from typing import Any
 from .answers import response_cache
 from .conversation import SUMMARY, Conversation, Entry, call_of
 from .cost import cost_of
+from .differences import stored_otherwise
 from .events import STEP_KINDS, EventKind, RecordKind, TraceEvent, TraceSession
 from .graph import dependencies, state_graph
 from .trace import Trace
@@ -413,7 +414,7 @@ class _Compiler:
                 step.pop("response_model", None)
         messages = [entry.message for entry in order]
         cache = response_cache(self.steps, messages, self.results)
-        self._note_differences(order)
+        self.inexact += stored_otherwise(order, self.results, self.given)
         links = dependencies(self.steps, messages)
         return Trace(
             session=self._session(),
@@ -427,19 +428,6 @@ class _Compiler:
             provider_config=self.provider,
             chain=self.session.chain,
         )
-
-    def _note_differences(self, order: list[Entry]) -> None:
-        """Name the messages that the host's store holds in another form."""
-        for index, entry in enumerate(order):
-            if isinstance(entry.message.get("content"), list):
-                why = "the host stores the text parts of this message and a word for each image"
-            elif "live_content" in entry.message:
-                why = "the host changed this message after storing it: live_content is what the model saw"
-            elif id(entry) in self.given:
-                why = "the client brought this message with its first request: the host does not store it"
-            else:
-                continue
-            self.inexact.append({"what": "message", "message": index, "why": why})
 
     def _session(self) -> dict[str, Any]:
         facts = self.facts

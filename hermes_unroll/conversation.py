@@ -17,6 +17,11 @@ Message = dict[str, Any]
 SUMMARY = "compressed_summary"
 # How the host starts what it adds to a tool's result when the user steers a running turn.
 STEER = "\n\n[OUT-OF-BAND USER MESSAGE"
+# How it starts the preview of a result that it has moved to a file; no result up to SHORT_RESULT characters
+# is moved for its own length, every one over LONG_RESULT is.
+SPILLED = "<persisted-output>"
+SHORT_RESULT = 8_000
+LONG_RESULT = 100_000
 
 
 @dataclass(eq=False)
@@ -306,15 +311,18 @@ def _confirm(entry: Entry, message: Message) -> Entry:
 
 
 def _stored_form(predicted: Message, message: Message) -> Message:
-    """Take a steering note off a tool's result: the host adds it after storing the message."""
+    """Return the form that is stored of a tool's message which the host changed after storing it.
+
+    It adds what the user says to steer a running turn, and takes the largest results of a batch out of a
+    request that would be too long. A single result is taken out only above SHORT_RESULT, before it is stored.
+    """
     result, content = predicted.get("content"), message.get("content")
     if message.get("role") != "tool" or not isinstance(result, str) or not isinstance(content, str):
         return message
-    return (
-        {**message, "content": result, "live_content": content}
-        if content.startswith(result + STEER)
-        else message
-    )
+    taken_out = SPILLED in content and SPILLED not in result and len(result) <= SHORT_RESULT
+    if taken_out or content.startswith(result + STEER):
+        return {**message, "content": result, "live_content": content}
+    return message
 
 
 def _fits(entry: Entry, message: Message, exact: bool) -> bool:

@@ -380,7 +380,7 @@ class TraceRecorder:
             session = LiveSession(home, session_id, journal.load_key(home), wanted.custom_patterns)
             session.platform, session.chat = platform, settings.current_chat()
             session.off = self.off or not wanted.records(session_id, platform)
-            session.describe(self._header)
+            session.describe({**self._header, "tags": list(wanted.tags)} if wanted.tags else self._header)
             self._sessions[name] = session
             if len(self._sessions) > MAX_LIVE_SESSIONS:
                 self._sessions.popitem(last=False)
