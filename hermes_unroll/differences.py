@@ -33,7 +33,7 @@ def _why(entry: Entry, results: dict[str, Any], given: bool) -> str | None:
         return None
     if SPILLED in content and SHORT_RESULT < len(result) <= LONG_RESULT:
         return (
-            "the host moved this result to a file: it stores the preview where the result alone was too long, "
+            "the host moved this result to a file: it stores the preview where that alone was too long, "
             "the whole where only the request was"
         )
     return None
