@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from . import presence, sealing
+from . import presence, sealing, settings
 from .events import EventKind, RecordKind
 from .tracer import UNATTRIBUTED, LiveSession, TraceRecorder
 
@@ -213,6 +213,13 @@ def _is_scaffolding(message: Any) -> bool:
     return type(message) is dict and any(flag in message and message[flag] for flag in SCAFFOLDING)
 
 
+@_boundary(HOOKS, "pre_gateway_dispatch")
+def pre_gateway_dispatch(call: Call) -> None:
+    """Remember which chat a message is from: /unroll is answered before the host binds a session to it."""
+    chat = _get(_get(call.get("event"), "source"), "chat_id")
+    settings.CHAT.set(str(chat) if chat else "")
+
+
 # The model -----------------------------------------------------------------------------------
 
 
@@ -244,6 +251,15 @@ def _tool_schemas(tools: Any, session: LiveSession, context: Call) -> None:
         session.event(EventKind.TOOL_SCHEMAS, context | {"tool_count": len(tools)}, {"tools": tools})
 
 
+def _shortened_schemas(request: Any, session: LiveSession, context: Call) -> None:
+    """Take the tool schemas of a request no middleware has shown; the host may have cut them."""
+    tools = _get(_get(request, "body"), "tools")
+    if isinstance(tools, list) and tools and not session.told("shortened_schemas", session.clean(tools)):
+        _tool_schemas(tools, session, context)
+        why = "the host gave only its shortened request payload"
+        session.event(EventKind.INEXACT, context | {"what": "tool_schemas", "why": why})
+
+
 @_on("pre_api_request")
 def pre_api_request(call: Call, session: LiveSession) -> None:
     context = _context(call, session)
@@ -256,6 +272,9 @@ def pre_api_request(call: Call, session: LiveSession) -> None:
             _history(call, session, context)
         else:
             session.history([message for message in sent if message not in system])
+    parameters = session.take_parameters()
+    if parameters is None and not context.get("background"):
+        _shortened_schemas(call.get("request"), session, context)
     request_id = call.get("api_request_id")
     history = call.get("conversation_history")
     unstored = [item for item in history if _is_scaffolding(item)] if isinstance(history, list) else []
@@ -266,7 +285,7 @@ def pre_api_request(call: Call, session: LiveSession) -> None:
             call, "model", "provider", "base_url", "api_mode", "platform", "api_call_count", "message_count"
         )
         | _pick(call, "tool_count", "approx_input_tokens", "request_char_count", "max_tokens", "started_at")
-        | {"attempt": session.attempt(request_id), "parameters": session.take_parameters()},
+        | {"attempt": session.attempt(request_id), "parameters": parameters},
         {"unstored": unstored} if unstored else None,
     )
     if not sent and call.get("request") is not None:
@@ -298,21 +317,23 @@ def post_api_request(call: Call, session: LiveSession) -> None:
         | {"duration_ms": duration, "usage": call.get("usage")},
     )
     reply = call.get("assistant_message")
-    if reply is None:
-        reply = _get(call.get("response"), "assistant_message")
-        if reply is None:
-            return
+    shortened = _get(call.get("response"), "assistant_message")
+    calls = _get(reply, "tool_calls") or _get(shortened, "tool_calls") or []
+    if reply is None and shortened is None:
+        return
+    if reply is None or (calls and not _get(reply, "tool_calls")):
         session.event(
             EventKind.INEXACT,
             context | {"what": "llm_call", "why": "the host gave only its shortened response payload"},
         )
+        reply = shortened if reply is None else reply
     session.reply(
         context
         | _pick(call, "model", "provider", "base_url", "api_mode", "response_model", "api_call_count")
         | _pick(reply, "reasoning_details", "provider_data")
         | {"finish_reason": _get(reply, "finish_reason") or call.get("finish_reason")},
         {"content": _get(reply, "content"), **_pick(reply, "reasoning", "reasoning_content")},
-        [_tool_call(item) for item in _get(reply, "tool_calls") or []],
+        [_tool_call(item) for item in calls],
     )
 
 

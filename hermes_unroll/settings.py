@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,8 @@ from ._common import config, files
 PLUGIN = "hermes-unroll"
 SECTION = "unroll"
 CONSENT_FORMAT = 1
+# The chat whose message a gateway is handling, for the commands that it answers before it binds a session.
+CHAT: ContextVar[str] = ContextVar("hermes_unroll_chat", default="")
 DEFAULT_MAX_AGE_DAYS = 30.0
 DEFAULT_MAX_SIZE_MB = 2048.0
 
@@ -56,15 +59,15 @@ class Settings:
 
 
 def current_chat() -> tuple[str, ...]:
-    """Return the messaging chat the host is serving in this thread, as its id; empty outside a gateway."""
-    context = sys.modules.get("gateway.session_context")
-    read = getattr(context, "get_session_env", None)
-    if read is None:
-        return ()
-    try:
-        chat = read("HERMES_SESSION_CHAT_ID", "")
-    except Exception:
-        return ()
+    """Return the messaging chat the host is serving in this context, as its id; empty outside a gateway."""
+    chat = CHAT.get()
+    if not chat:
+        context = sys.modules.get("gateway.session_context")
+        read = getattr(context, "get_session_env", None)
+        try:
+            chat = read("HERMES_SESSION_CHAT_ID", "") if read else ""
+        except Exception:
+            chat = ""
     return (str(chat),) if chat else ()
 
 
