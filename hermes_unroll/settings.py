@@ -60,14 +60,14 @@ class Settings:
 
 def current_chat() -> tuple[str, ...]:
     """Return the messaging chat the host is serving in this context, as its id; empty outside a gateway."""
-    chat = CHAT.get()
-    if not chat:
-        context = sys.modules.get("gateway.session_context")
-        read = getattr(context, "get_session_env", None)
-        try:
-            chat = read("HERMES_SESSION_CHAT_ID", "") if read else ""
-        except Exception:
-            chat = ""
+    context = sys.modules.get("gateway.session_context")
+    read = getattr(context, "get_session_env", None)
+    try:
+        chat = read("HERMES_SESSION_CHAT_ID", "") if read else ""
+    except Exception:
+        chat = ""
+    # CHAT may be a neighbour's where a task was started by another one, so what the host has bound comes first.
+    chat = chat or CHAT.get()
     return (str(chat),) if chat else ()
 
 
