@@ -66,7 +66,7 @@ def current_chat() -> tuple[str, ...]:
         chat = read("HERMES_SESSION_CHAT_ID", "") if read else ""
     except Exception:
         chat = ""
-    # CHAT may be a neighbour's where a task was started by another one, so what the host has bound comes first.
+    # A task inherits CHAT from the one that started it, so what the host has bound comes first.
     chat = chat or CHAT.get()
     return (str(chat),) if chat else ()
 
