@@ -268,9 +268,11 @@ class LiveSession:
 
     def _open(self) -> journal.Segment:
         if self._segment is None or self._segment.pid != os.getpid():
+            header = {"session_id": self.session_id, "home": str(self.home), **self._header}
+            # The header comes first in its segment: a long text in it has no record to refer to yet.
             self._segment = journal.Segment(
                 self.directory,
-                self._fields({"session_id": self.session_id, "home": str(self.home), **self._header}),
+                {name: self._redactor.value(encode(value), name) for name, value in header.items()},
             )
         return self._segment
 
