@@ -329,7 +329,7 @@ class Chat:
         self.turn_end()
 
 
-def call(call_id: str, name: str = "terminal", **args: Any) -> dict[str, Any]:
+def call(call_id: str, name: str = "terminal", /, **args: Any) -> dict[str, Any]:
     """A tool call as the model makes it."""
     return {"id": call_id, "name": name, "args": args, "arguments": json.dumps(args)}
 
