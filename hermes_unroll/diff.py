@@ -18,6 +18,7 @@ CONTENT_FIELDS = (
     *("child_role", "child_goal", "child_status", "child_summary", "completed", "interrupted", "failed"),
 )
 MAX_DIFFERENCES = 20
+THOROUGH = 10_000  # steps of one stretch on the left times those on the right
 MARKS = {"changed": "~", "added": "+", "removed": "-"}
 
 
@@ -30,9 +31,7 @@ def compare(left: dict, right: dict) -> dict:
     Time grows with n log n of the steps.
     """
     one, other = _Side(left), _Side(right)
-    pairs = _match(one.prints, other.prints)
-    pairs = _match_gaps(one.prints, other.prints, pairs)
-    pairs = _match_gaps(one.names, other.names, pairs)
+    pairs = _match_gaps(one.names, other.names, _match(one.prints, other.prints))
     rows = []
     i = j = 0
     for pair in [*pairs, None]:
@@ -121,26 +120,61 @@ def _summary(message: dict) -> str:
 
 
 def _match(left: list, right: list) -> list:
-    """Pair equal items so that the pairs rise on both sides, as many as can be.
+    """Pair equal items so that the pairs rise on both sides.
 
-    The k-th occurrence of an item may only meet the k-th: that keeps the search at n log n (a longest
-    rising run), and what it misses a second look between the pairs finds.
+    What both sides begin and end with is paired first, then what occurs once on each side; the same
+    again between those. Where nothing occurs once, a short stretch is searched thoroughly and in a long
+    one the k-th occurrence meets the k-th, which keeps the time near n log n.
     """
+    from difflib import SequenceMatcher
+
+    pairs = []
+    work = [(0, len(left), 0, len(right))]
+    while work:
+        i, end_i, j, end_j = work.pop()
+        while i < end_i and j < end_j and left[i] == right[j]:
+            pairs.append((i, j))
+            i, j = i + 1, j + 1
+        while i < end_i and j < end_j and left[end_i - 1] == right[end_j - 1]:
+            end_i, end_j = end_i - 1, end_j - 1
+            pairs.append((end_i, end_j))
+        one, other, base_i, base_j = left[i:end_i], right[j:end_j], i, j
+        anchors = _rising(_places(one, once=True), _places(other, once=True))
+        if not anchors and len(one) * len(other) <= THOROUGH:
+            for block in SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks():
+                pairs += [(i + block.a + n, j + block.b + n) for n in range(block.size)]
+            continue
+        anchors = anchors or _rising(_places(one), _places(other))
+        for a, b in anchors:
+            pairs.append((base_i + a, base_j + b))
+            work.append((i, base_i + a, j, base_j + b))
+            i, j = base_i + a + 1, base_j + b + 1
+        if anchors:
+            work.append((i, end_i, j, end_j))
+    return sorted(pairs)
+
+
+def _places(items: list, once: bool = False) -> dict:
+    """Return (item, how many of it came before) -> index; with `once` only for items that occur once."""
+    places, counts = {}, {}
+    for index, item in enumerate(items):
+        counts[item] = counts.get(item, 0) + 1
+        places[item, counts[item]] = index
+    return {key: index for key, index in places.items() if counts[key[0]] == 1} if once else places
+
+
+def _rising(left: dict, right: dict) -> list:
+    """Pair the indexes of common keys, as many as can rise on both sides (a longest rising run)."""
     from bisect import bisect_left
 
-    places, seen = {}, {}
-    for index, item in enumerate(right):
-        places.setdefault(item, []).append(index)
     # ends[n] is the place on the right where the best run of n + 1 pairs ends; runs[n] is that run,
     # linked from its last pair back.
     ends, runs = [], []
-    for index, item in enumerate(left):
-        nth = seen[item] = seen.get(item, -1) + 1
-        if nth < len(places.get(item, ())):
-            place = places[item][nth]
-            length = bisect_left(ends, place)
-            ends[length : length + 1] = [place]
-            runs[length : length + 1] = [((index, place), runs[length - 1] if length else None)]
+    for key, index in left.items():
+        if key in right:
+            length = bisect_left(ends, right[key])
+            ends[length : length + 1] = [right[key]]
+            runs[length : length + 1] = [((index, right[key]), runs[length - 1] if length else None)]
     pairs = []
     run = runs[-1] if runs else None
     while run:

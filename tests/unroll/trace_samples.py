@@ -11,6 +11,7 @@ from typing import Any
 
 from hermes_unroll.generator import generate_trace_program
 from hermes_unroll.trace import Trace
+from hermes_unroll.values import encode
 
 
 class Session:
@@ -105,7 +106,8 @@ class Session:
 def two_turns() -> Trace:
     """A session of two turns with two tools, one of them destructive, and token counts.
 
-    Steps: 0 system, 1 user, 2 request, 3 response, 4 reply, 5 ls, 6 rm, 7 error, 8 reply, 9 user, 10 reply, 11 end.
+    Steps: 0 system, 1 user, 2 request, 3 response, 4 reply, 5 ls, 6 rm, 7 error, 8 reply, 9 user,
+    10 reply, 11 end.
     """
     session = Session()
     session.step("system_prompt", {"role": "system", "content": "You are terse.\nAnswer in one line.\n"})
@@ -172,3 +174,45 @@ def run(
         stdin=subprocess.DEVNULL,
         env={**os.environ, **environment},
     )
+
+
+def every_value() -> Trace:
+    """A session whose messages, arguments and results hold every kind of value that can be recorded."""
+    deep: list[Any] = []
+    for _ in range(400):
+        deep = [deep]
+    odd = {
+        "texts": [
+            "\x00\x1b",
+            "\u2028\ufeff",
+            "\ud83d",
+            "\U0001f600 天",
+            "'\"\\",
+            "{{x}}",
+            "line\n" * 60,
+            "\r\n\t",
+        ],
+        "numbers": [
+            0,
+            -1,
+            10**40,
+            10**4500,
+            1.5,
+            -0.0,
+            1e300,
+            5e-324,
+            float("nan"),
+            float("-inf"),
+            True,
+            None,
+        ],
+        "others": [b"\x00\xff", (1, 2), {3}, {4: "x"}, {"__unroll__": "float"}, object, deep],
+        "{{key}}": {"": [], "\ud800": {}},
+    }
+    session = Session(session_id="id \ud83d\n", model="model\n# coding: utf-7", tags=["天", "é"])
+    session.user("Съешь ещё этих мягких французских булок \U0001f600\ud83d\n" * 5)
+    session.reply("天地", ("c", "terminal", {"command": "echo é"}), reasoning="\u202e")
+    session.tool("c", "terminal", encode(odd), "é\x00" * 200)
+    session.reply("x\n" * 200)
+    session.trace.tool_schemas = [encode(odd)]
+    return session.trace
