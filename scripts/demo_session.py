@@ -49,7 +49,11 @@ class Demo:
     def hermes(self, *arguments: str, show: bool = True) -> Run:
         """Run a hermes command and show it with its output; Failed unless it exits 0."""
         say(f"$ hermes {' '.join(quoted(argument) for argument in arguments)}")
-        run = self.home.run(*arguments)
+        process = self.home.start(*arguments)
+        try:
+            run = hermes.finish(process)
+        finally:
+            hermes.end(process)
         if show or run.returncode != 0:
             say(self.shortened(run.stdout.rstrip()))
         if run.returncode != 0:
@@ -177,6 +181,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 chapter(demo)
         except (Failed, CommandError, TimeoutError) as failure:
             say(f"\nFAILED: {failure}")
+            say("\n".join(demo.left))
             return 1
     heading(f"Done in {time.monotonic() - began:.0f} s; the home is removed")
     for line in demo.left:

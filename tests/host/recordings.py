@@ -64,6 +64,10 @@ class Recording:
         found = [row["system_prompt"] for row in sessions(self.home) if row["id"] == self.session_id]
         return self._redacted(found)[0]
 
+    def steps(self, kind: str) -> list[dict[str, Any]]:
+        """The replayed steps of one kind."""
+        return [step for step in self.result["steps"] if step["kind"] == kind]
+
     @property
     def inexact(self) -> list[tuple[str, int | None, str]]:
         """What the trace says of itself: (what, index of the message, why)."""
