@@ -323,7 +323,13 @@ class _Compiler:
         for entry in change.dropped:
             if entry.step is not None:
                 entry.step["stored"] = False
+                if entry.step["kind"] == EventKind.USER_MESSAGE:
+                    entry.step["content"] = entry.message.get("content")
                 self.results.setdefault(entry.step["event_id"], entry.message)
+        for entry in change.returned:
+            if entry.step is not None:
+                entry.step.pop("stored")
+                entry.step.pop("content", None)
         if change.replaced:
             self._context_step(event, "rewritten")
             return

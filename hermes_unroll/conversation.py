@@ -46,15 +46,10 @@ class Change:
 
     added: list[Entry] = field(default_factory=list)  # messages that no event reported
     dropped: list[Entry] = field(default_factory=list)  # predictions that the host did not store
+    returned: list[Entry] = field(
+        default_factory=list
+    )  # dropped for another process's list; its own has them
     replaced: bool = False  # the host put another list in place of the one before
-
-
-@dataclass(frozen=True)
-class _List:
-    """A message list of the host's, and how many active entries its first n messages stand for."""
-
-    messages: list[Message]
-    ends: list[int]
 
 
 class Conversation:
@@ -64,9 +59,11 @@ class Conversation:
         self.order: list[Entry] = []
         self.active: list[Entry] = []
         self.system: Entry | None = None
-        # Per segment: its last list, and the predictions no list has decided on.
-        self._lists: dict[str, _List] = {}
+        # Per segment: the entries that each message of its last list stands for, and the predictions no
+        # list of its own has decided on.
+        self._lists: dict[str, list[list[Entry]]] = {}
         self._undecided: dict[str, list[Entry]] = {}
+        self._out: set[int] = set()
         self._last_segment: str | None = None
 
     @property
@@ -108,22 +105,22 @@ class Conversation:
     def follow(self, segment: str, keep: int, added: list[Message]) -> Change:
         """Follow one message list: ``keep`` messages of that segment's last list, then ``added``."""
         before = self._lists.get(segment)
-        messages = (before.messages[:keep] if before else []) + added
-        if before is None or segment != self._last_segment or len(before.messages) < keep:
-            # Another process has worked on the session in between: compare from the start.
-            keep, added, prefix = 0, messages, []
-        else:
-            prefix = self.active[: before.ends[keep - 1]] if keep else []
+        kept = before[:keep] if before else []
+        prefix = [entry for group in kept for entry in group]
         change = Change()
-        tail = self.active[len(prefix) :]
+        if before is None or segment == self._last_segment:
+            tail = self.active[len(prefix) :]
+        else:
+            # Another process has worked on the session in between; this one does not know of that.
+            known = {id(entry) for entry in prefix}
+            left = [entry for entry in self.active if id(entry) not in known]
+            tail = [entry for entry in left if not entry.confirmed and entry.segment == segment]
+            change.replaced = len(tail) < len(left) or prefix != self.active[: len(prefix)]
         groups = self._match(segment, added, tail, change)
         now = [entry for group in groups for entry in group]
-        self._settle(segment, now, tail, change)
+        self._settle(segment, prefix, now, change)
         self.active = prefix + now
-        ends = before.ends[:keep] if before and keep else []
-        for group in groups:
-            ends.append((ends[-1] if ends else 0) + len(group))
-        self._lists[segment] = _List(messages, ends)
+        self._lists[segment] = kept + groups
         self._last_segment = segment
         return change
 
@@ -154,23 +151,26 @@ class Conversation:
         if groups:
             groups[-1] += stored.keep_rows(groups)
             _keep_second_answers(groups, predicted)
-        change.replaced = stored.replaced
+        change.replaced = change.replaced or stored.replaced
         return groups
 
-    def _settle(self, segment: str, now: list[Entry], tail: list[Entry], change: Change) -> None:
+    def _settle(self, segment: str, prefix: list[Entry], now: list[Entry], change: Change) -> None:
         """Drop the predictions this list decides against, and give new entries their place in ``order``."""
         kept = {id(entry) for entry in now}
-        change.dropped = [entry for entry in self._undecided.pop(segment, []) if id(entry) not in kept]
+        change.returned = [entry for entry in now if id(entry) in self._out]
+        decided = self._undecided.pop(segment, [])
+        change.dropped = [entry for entry in decided if id(entry) not in kept and id(entry) not in self._out]
+        self._out.difference_update(map(id, decided))
         if segment != self._last_segment:
-            change.dropped += [
-                entry
-                for entry in tail
-                if not entry.confirmed and entry.segment != segment and id(entry) not in kept
-            ]
+            kept.update(id(entry) for entry in prefix)
+            others = [entry for entry in self.active if not entry.confirmed and id(entry) not in kept]
+            others = [entry for entry in others if entry.segment != segment]
+            change.dropped += others
+            self._out.update(id(entry) for entry in others)
         if change.dropped:
             dropped = {id(entry) for entry in change.dropped}
             self.order = [entry for entry in self.order if id(entry) not in dropped]
-        new = {id(entry) for entry in change.added}
+        new = {id(entry) for entry in (*change.added, *change.returned)}
         follower: Entry | None = None
         waiting: list[Entry] = []
         for entry in reversed(now):
