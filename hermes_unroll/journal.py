@@ -34,9 +34,7 @@ MIN_SHARED_TEXT = 256
 CHAIN_DIGITS = 16
 CHAIN_START = "0" * CHAIN_DIGITS
 TEXT_REFERENCE = "__text__"
-_KNOWN_REFERENCE = re.compile(
-    rb'^[0-9a-f]{16} \{"k":"(text|message)","n":\d+,"ref":"([0-9a-f]{16})"', re.MULTILINE
-)
+_KNOWN_REFERENCE = re.compile(rb'\{"k":"(?:text|message)","n":\d+,"ref":"([0-9a-f]{16})"')
 
 
 class JournalError(Exception):
@@ -175,11 +173,23 @@ def segment_paths(directory: Path) -> list[Path]:
 
 
 def known_references(directory: Path) -> set[str]:
-    """Return the fingerprints of all texts and messages that a journal holds already."""
+    """Return the fingerprints of all texts and messages that a reader of a journal finds.
+
+    A line that is torn or behind a damaged one is not found, so what it holds is not known.
+    """
     known: set[str] = set()
     for path in segment_paths(directory):
+        chain = CHAIN_START
         try:
-            known.update(match[1].decode("ascii") for match in _KNOWN_REFERENCE.findall(path.read_bytes()))
+            with open(path, "rb") as source:
+                for line in source:
+                    body = line[CHAIN_DIGITS + 1 :].rstrip(b"\n")
+                    chain = chain_next(chain, body)
+                    if not line.startswith(chain.encode("ascii")):
+                        break
+                    match = _KNOWN_REFERENCE.match(body)
+                    if match:
+                        known.add(match[1].decode("ascii"))
         except OSError:
             continue
     return known
