@@ -174,7 +174,7 @@ class Chat:
         )
         message["_db_persisted"] = True
 
-    def request(self, *, again: bool = False) -> None:
+    def request(self, *, again: bool = False, max_tokens: Any = None) -> None:
         """Send a request to the model; `again` is a retry, which keeps the id of the first attempt."""
         if not again:
             self._requests += 1
@@ -191,7 +191,7 @@ class Chat:
             tool_count=len(self.tools),
             approx_input_tokens=10,
             request_char_count=40,
-            max_tokens=None,
+            max_tokens=max_tokens,
             started_at=time.time(),
             middleware_trace=[],
             request={"method": "POST", "body": {"_truncated": True}},
