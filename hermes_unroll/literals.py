@@ -23,19 +23,20 @@ class LiteralError(ValueError):
 
 
 def literal(value: Any) -> str:
-    """Return the source text of a value, to be placed inside brackets.
+    """Return the source text of a value.
 
     None, bool, int, finite float, str, list and dict with str or int keys come back equal from the
-    parser. A long text with line ends becomes adjacent literals on lines of their own.
+    parser. A long text with line ends, inside a list or dict, becomes adjacent literals on lines of
+    their own.
     Raises LiteralError for any other type, an infinite or overlong number, or nesting over MAX_DEPTH.
     """
-    return _literal(value, MAX_DEPTH)
+    return ascii(value) if type(value) is str else _literal(value, MAX_DEPTH)
 
 
 def layout(value: Any, levels: int = 1, indent: str = "") -> str:
     """Return the source text of a container with one item per line, down to ``levels`` levels."""
     if levels == 0 or type(value) not in (list, dict) or not value:
-        return literal(value)
+        return _literal(value, MAX_DEPTH) if indent else literal(value)
     inner = indent + " "
     if type(value) is list:
         lines = [inner + layout(item, levels - 1, inner) for item in value]

@@ -16,7 +16,7 @@ from hermes_unroll.generator import generate_trace_program, verify_program
 from hermes_unroll.literals import LiteralError, comment_text, layout, literal
 from hermes_unroll.reader import DATA_NAMES, read_trace
 
-CODE = "x'\n\"\"\"\n__import__('builtins').SENTINEL.append(1)\n#"
+CODE = "x'\n\"\"\"\n__import__('builtins').SENTINEL.append(1)\n#" + "\n" * 100
 
 
 def data_part(program):
@@ -269,7 +269,7 @@ def test_literals_come_back_equal():
     ):
         text = literal(value)
         assert text.isascii()
-        back = ast.literal_eval(f"({text})")
+        back = ast.literal_eval(text)
         assert back == value and type(back) is type(value) and repr(back) == repr(value)
         assert ast.literal_eval(layout([value, {"k": value}], 3)) == [value, {"k": value}]
 
