@@ -49,9 +49,16 @@ def journal_dir(home: Path) -> Path:
     return traces_dir(home) / "journal"
 
 
-def session_dir(home: Path, session_id: str) -> Path:
-    """Where the journal of a session is: a readable part and a hash, so no id can name another's place."""
-    readable = re.sub(r"[^A-Za-z0-9_-]+", "_", session_id)[:64].strip("_") or "session"
+def session_dir(home: Path, session_id: str, patterns: tuple[str, ...] = ()) -> Path:
+    """Where the journal of a session is: a readable part and a hash, so no id can name another's place.
+
+    An id that holds a secret, by the rules or by ``patterns``, has no readable part.
+    """
+    from ._common.redact import Redactor
+
+    readable = re.sub(r"[^A-Za-z0-9_-]+", "_", session_id)[:64].strip("_")
+    if not readable or Redactor(custom_patterns=patterns).find(session_id):
+        readable = "session"
     digest = hashlib.sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return journal_dir(home) / f"{readable}-{digest}"
 

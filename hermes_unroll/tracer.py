@@ -31,6 +31,7 @@ MIN_SHARED_ARGUMENTS = 256
 # Streamed text is written in pieces of at least this many characters, and held back up to this many.
 MIN_STREAMED = 512
 MAX_HELD = 8_192
+KEPT_BEHIND = 256
 
 
 class LiveSession:
@@ -42,7 +43,7 @@ class LiveSession:
         self.home = home
         self.session_id = session_id
         self.lock = threading.RLock()
-        self.directory = journal.session_dir(home, session_id)
+        self.directory = journal.session_dir(home, session_id, patterns)
         self.events = 0
         self.last_event = 0.0
         self.off = False
@@ -100,14 +101,19 @@ class LiveSession:
         """Record streamed text, coalesced into whole lines: a secret is seen whole or not at all.
 
         The line being streamed is held back until its end, until the session's next event or until it
-        is longer than MAX_HELD.
+        is longer than MAX_HELD; then its last word and some text before that, which may name it, stay.
         """
         if self._stream and self._stream[1] != data:
             self._end_stream()
         held = (self._stream[0] if self._stream else "") + text
         whole, newline, rest = held.rpartition("\n")
         if len(held) > MAX_HELD:
-            whole, newline, rest = held, "", ""
+            before, space, word = held.rpartition(" ")
+            before = self._redactor.text(before)
+            place = before.rfind(" ", 0, max(0, len(before) - KEPT_BEHIND)) + 1
+            whole, newline, rest = (
+                (before[:place], "", before[place:] + space + word) if place else (held, "", "")
+            )
         elif len(whole) < MIN_STREAMED or whole.count("-----BEGIN") != whole.count("-----END"):
             whole, newline, rest = "", "", held
         self._stream = (rest, data) if rest else None

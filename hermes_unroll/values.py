@@ -115,9 +115,13 @@ def _type_name(value: Any) -> str:
 
 def _object_text(value: Any) -> str:
     try:
-        return str(value)[:MAX_OBJECT_TEXT]
+        text = str(value)
     except Exception:
         return "<no text>"
+    if len(text) <= MAX_OBJECT_TEXT:
+        return text
+    # Whole words only: what is left of a secret that was cut would not be found.
+    return text[:MAX_OBJECT_TEXT].rpartition(" ")[0] + " ..."
 
 
 def _data_url(url: str) -> str:
