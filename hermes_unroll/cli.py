@@ -111,9 +111,9 @@ def run(arguments: Any) -> int:
         handler, arguments.limit, arguments.json, arguments.session = list_sessions, 10, False, []
     try:
         return handler(arguments)
-    except (UsageError, catalog.NotFoundError) as error:
+    except UsageError as error:
         return _complain(error, 2)
-    except (sealing.SealError, ValueError) as error:
+    except (catalog.NotFoundError, sealing.SealError, ValueError) as error:
         return _complain(error, 1)
     except BrokenPipeError:
         # The reader of our output has gone; nothing more is to be said, not even at exit.
