@@ -84,7 +84,7 @@ def test_saved_copy_is_private_even_under_a_generous_umask(tmp_path):
 
 def test_copies_never_overwrite_one_another(tmp_path):
     program = load(generate_trace_program(two_turns()))
-    program["__file__"] = str(write_program(two_turns(), tmp_path))
+    program["PROGRAM"] = str(write_program(two_turns(), tmp_path))
     program["time"] = type(
         "Clock", (), {"strftime": lambda *_: "_edit_20260102_030405", "gmtime": lambda: None}
     )
@@ -180,10 +180,10 @@ def test_a_program_changed_since_it_started_is_not_edited(tmp_path):
     program = load(generate_trace_program(two_turns()))
     session = Session()
     session.user("another session")
-    program["__file__"] = str(write_program(session.trace, tmp_path))
+    program["PROGRAM"] = str(write_program(session.trace, tmp_path))
     with pytest.raises(program["ReplayError"], match="has changed since"):
         program["save_edit"]((1, "x"))
-    program["__file__"] = str(tmp_path / "gone.py")
+    program["PROGRAM"] = str(tmp_path / "gone.py")
     with pytest.raises(program["ReplayError"], match="cannot read this program"):
         program["save_edit"]((1, "x"))
 

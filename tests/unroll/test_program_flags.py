@@ -258,3 +258,17 @@ def test_closed_descriptors_do_not_mix_the_streams(path):
     )
     assert without_stdout.returncode == 1
     assert b"cannot write to stdout: it is closed" in without_stdout.stderr
+
+
+def test_a_program_read_from_stdin_replays_but_cannot_be_edited(path):
+    def fed(*arguments):
+        command = [sys.executable, "-I", "-S", "-", *arguments]
+        return subprocess.run(
+            command, input=path.read_text(), capture_output=True, text=True, timeout=60, check=False
+        )
+
+    assert json.loads(fed().stdout)["messages_count"] == 8
+    assert fed("--diff", str(path)).returncode == 0
+    done = fed("--edit", "1 x y")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "run it from its file" in done.stderr and done.stderr.count("\n") == 1
