@@ -46,10 +46,26 @@ class Change:
 
     added: list[Entry] = field(default_factory=list)  # messages that no event reported
     dropped: list[Entry] = field(default_factory=list)  # predictions that the host did not store
-    returned: list[Entry] = field(
-        default_factory=list
-    )  # dropped for another process's list; its own has them
+    returned: list[Entry] = field(default_factory=list)  # dropped before, for another process's list
     replaced: bool = False  # the host put another list in place of the one before
+
+
+class _List:
+    """The entries that each message of a host's list stands for, and how many the first n stand for."""
+
+    def __init__(self) -> None:
+        self.groups: list[list[Entry]] = []
+        self._ends: list[int] = []
+
+    def cut(self, keep: int) -> int:
+        """Keep the first messages; return how many entries they stand for."""
+        del self.groups[keep:], self._ends[keep:]
+        return self._ends[-1] if self._ends else 0
+
+    def extend(self, groups: list[list[Entry]]) -> None:
+        for group in groups:
+            self._ends.append((self._ends[-1] if self._ends else 0) + len(group))
+        self.groups += groups
 
 
 class Conversation:
@@ -61,7 +77,7 @@ class Conversation:
         self.system: Entry | None = None
         # Per segment: the entries that each message of its last list stands for, and the predictions no
         # list of its own has decided on.
-        self._lists: dict[str, list[list[Entry]]] = {}
+        self._lists: dict[str, _List] = {}
         self._undecided: dict[str, list[Entry]] = {}
         self._out: set[int] = set()
         self._last_segment: str | None = None
@@ -69,7 +85,7 @@ class Conversation:
     @property
     def followed(self) -> bool:
         """Whether any message list of the host's is known yet."""
-        return bool(self._lists)
+        return self._last_segment is not None
 
     def set_system(self, message: Message, segment: str) -> Entry:
         """Make this the system prompt. The first one stands before all other messages."""
@@ -104,23 +120,29 @@ class Conversation:
 
     def follow(self, segment: str, keep: int, added: list[Message]) -> Change:
         """Follow one message list: ``keep`` messages of that segment's last list, then ``added``."""
-        before = self._lists.get(segment)
-        kept = before[:keep] if before else []
-        prefix = [entry for group in kept for entry in group]
+        known = self._lists.setdefault(segment, _List())
         change = Change()
-        if before is None or segment == self._last_segment:
-            tail = self.active[len(prefix) :]
+        if segment == self._last_segment or not known.groups:
+            # Only what is new is looked at: a long conversation comes with every request.
+            length = known.cut(keep)
+            tail = self.active[length:]
+            prefix: list[Entry] | None = None
         else:
             # Another process has worked on the session in between; this one does not know of that.
-            known = {id(entry) for entry in prefix}
-            left = [entry for entry in self.active if id(entry) not in known]
+            known.cut(keep)
+            prefix = [entry for group in known.groups for entry in group]
+            own = {id(entry) for entry in prefix}
+            left = [entry for entry in self.active if id(entry) not in own]
             tail = [entry for entry in left if not entry.confirmed and entry.segment == segment]
             change.replaced = len(tail) < len(left) or prefix != self.active[: len(prefix)]
         groups = self._match(segment, added, tail, change)
         now = [entry for group in groups for entry in group]
-        self._settle(segment, prefix, now, change)
-        self.active = prefix + now
-        self._lists[segment] = kept + groups
+        self._settle(segment, prefix or [], now, change)
+        if prefix is None:
+            self.active[length:] = now
+        else:
+            self.active = prefix + now
+        known.extend(groups)
         self._last_segment = segment
         return change
 
@@ -130,7 +152,7 @@ class Conversation:
         """Return, for each message added, the entries it stands for, where ``tail`` stood before."""
         groups: list[list[Entry]] = []
         # The first list of all may begin with messages that came before the first event.
-        for entry, message in zip(tail, added, strict=False) if self._lists else ():
+        for entry, message in zip(tail, added, strict=False) if self.followed else ():
             if not _fits(entry, message, exact=True):
                 break
             groups.append([_confirm(entry, message)])
