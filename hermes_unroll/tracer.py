@@ -138,14 +138,17 @@ class LiveSession:
 
     def clean(self, value: Any) -> Any:
         """Return the redacted JSON-like form of any value, long texts shared."""
-        return self._share(self._redactor.value(encode(value)))
+        return self._share(self._redacted(value))
 
     def _fields(self, data: dict[str, Any]) -> dict[str, Any]:
         """Clean a record field by field, so that one that cannot be redacted costs only itself."""
         return {name: self._field(name, value) for name, value in data.items()}
 
     def _field(self, name: str, value: Any) -> Any:
-        return self._share(self._redactor.value(encode(value), name))
+        return self._share(self._redacted(value, name))
+
+    def _redacted(self, value: Any, name: str = "") -> Any:
+        return self._redactor.value(encode(value, self._redactor.value, name), name)
 
     def text(self, value: Any) -> Any:
         """Return the redacted form of a text field: the text itself, or a reference to it when it is long."""
@@ -278,7 +281,7 @@ class LiveSession:
             # The header comes first in its segment: a long text in it has no record to refer to yet.
             self._segment = journal.Segment(
                 self.directory,
-                {name: self._redactor.value(encode(value), name) for name, value in header.items()},
+                {name: self._redacted(value, name) for name, value in header.items()},
             )
         return self._segment
 

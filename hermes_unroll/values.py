@@ -20,7 +20,10 @@ str keys as they are; every other value becomes a tag:
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from typing import Any
+
+Redact = Callable[[Any, str], Any]
 
 TAG = "__unroll__"
 MAX_DEPTH = 100
@@ -36,66 +39,124 @@ def tag(kind: str, value: Any, **extra: Any) -> dict[str, Any]:
     return {TAG: kind, **extra, "v": value}
 
 
-def encode(value: Any) -> Any:
-    """Return a JSON-like copy of any value. Never raises; shares no mutable part with the original."""
-    return _encode(value, 0, [])
+def encode(value: Any, redact: Redact | None = None, key: str = "") -> Any:
+    """Return a JSON-like copy of any value. Never raises; shares no mutable part with the original.
+
+    ``redact(value, key)`` sees what becomes a tag before it does, with the name it stands under: behind a
+    tag nobody can tell that a value is the one of a secret's name.
+    """
+    return _Encoder(redact or _as_it_is)(value, key, 0)
 
 
-def _encode(value: Any, depth: int, path: list[int]) -> Any:
-    kind = type(value)
-    if kind is str:
-        return value if len(value) <= MAX_DATA_URL or not value.startswith("data:") else _data_url(value)
-    if value is None or kind is bool:
-        return value
-    if kind is int:
-        return value if value.bit_length() <= MAX_INT_BITS else tag("int", hex(value))
-    if kind is float:
-        return value if value - value == 0.0 else tag("float", _float_name(value))
-    if kind is dict or kind is list or kind is tuple:
-        if id(value) in path:
+def _as_it_is(value: Any, key: str) -> Any:
+    return value
+
+
+class _Encoder:
+    def __init__(self, redact: Redact) -> None:
+        self._redact = redact
+        self._path: list[int] = []  # ids of the containers around the value
+
+    def __call__(self, value: Any, key: str, depth: int) -> Any:
+        kind = type(value)
+        if kind is str:
+            return value if len(value) <= MAX_DATA_URL or not value.startswith("data:") else _data_url(value)
+        if value is None or kind is bool:
+            return value
+        if kind is int:
+            return value if value.bit_length() <= MAX_INT_BITS else tag("int", hex(value))
+        if kind is float:
+            return value if value - value == 0.0 else tag("float", _float_name(value))
+        try:
+            return (
+                self._container(value, key, depth) if kind in _CONTAINERS else self._other(value, key, depth)
+            )
+        except Exception:
+            return tag("object", "<no value>", type=_type_name(value))
+
+    def _container(self, value: Any, key: str, depth: int) -> Any:
+        if id(value) in self._path:
             return tag("circular", None)
         if depth >= MAX_DEPTH:
-            return _flatten(value)
-        path.append(id(value))
+            return self._flat(value, key)
+        self._path.append(id(value))
         try:
-            return _encode_container(value, kind, depth + 1, path)
+            if type(value) is list:
+                return [self(item, key, depth + 1) for item in list(value)]
+            if type(value) is tuple:
+                return tag("tuple", [self(item, key, depth + 1) for item in self._redact(value, key)])
+            if TAG not in value and all(type(name) is str for name in value):
+                return {name: self(item, name, depth + 1) for name, item in list(value.items())}
+            return tag(
+                "dict",
+                [
+                    [self(name, "", depth + 1), self(item, name if type(name) is str else "", depth + 1)]
+                    for name, item in list(self._redact(value, key).items())
+                ],
+            )
         finally:
-            path.pop()
-    return _encode_other(value, depth, path)
+            self._path.pop()
+
+    def _other(self, value: Any, key: str, depth: int) -> Any:
+        import datetime
+
+        if isinstance(value, (bytes, bytearray, memoryview)):
+            return tag("bytes", self._redact(bytes(value), key).decode("latin-1"))
+        for name in ("datetime", "date", "time"):
+            if isinstance(value, getattr(datetime, name)):
+                return tag(name, value.isoformat())
+        if isinstance(value, (set, frozenset)) and depth < MAX_DEPTH:
+            items = [self(item, key, depth + 1) for item in self._redact(value, key)]
+            return tag("frozenset" if isinstance(value, frozenset) else "set", sorted(items, key=_sort_key))
+        for base, plain in _PLAIN:
+            if isinstance(value, base):
+                return self(plain(value), key, depth)
+        return tag("object", self._redact(_object_text(value), key), type=_type_name(value))
+
+    def _flat(self, root: Any, key: str) -> dict[str, Any]:
+        nodes: list[Any] = [None]
+        inside: set[int] = set()
+        # (value, name it stands under, index of its node), or (id, "", -1) where a container is left again
+        work: list[tuple[Any, str, int]] = [(root, key, 0)]
+        while work:
+            value, key, index = work.pop()
+            if index < 0:
+                inside.discard(value)
+                continue
+            if not isinstance(value, (dict, list, tuple)):
+                nodes[index] = {"v": self(self._redact(value, key), "", 0)}
+                continue
+            if id(value) in inside:
+                nodes[index] = {"v": tag("circular", None)}
+                continue
+            inside.add(id(value))
+            work.append((id(value), "", -1))
+            named = isinstance(value, dict)
+            children = list(value.items()) if named else [(key, item) for item in value]
+            first = len(nodes)
+            nodes.extend([None] * len(children))
+            work.extend(
+                (item, name if type(name) is str else "", first + place)
+                for place, (name, item) in enumerate(children)
+            )
+            nodes[index] = (
+                {"d": [[self(name, "", 0), first + place] for place, (name, _) in enumerate(children)]}
+                if named
+                else {"l": list(range(first, first + len(children)))}
+            )
+        return tag("deep", nodes)
 
 
-def _encode_container(value: Any, kind: type, depth: int, path: list[int]) -> Any:
-    if kind is not dict:
-        items = [_encode(item, depth, path) for item in list(value)]
-        return items if kind is list else tag("tuple", items)
-    pairs = list(value.items())
-    if TAG not in value and all(type(key) is str for key, _ in pairs):
-        return {key: _encode(item, depth, path) for key, item in pairs}
-    return tag("dict", [[_encode(key, depth, path), _encode(item, depth, path)] for key, item in pairs])
-
-
-def _encode_other(value: Any, depth: int, path: list[int]) -> Any:
-    import datetime
-
-    if isinstance(value, (bytes, bytearray, memoryview)):
-        return tag("bytes", bytes(value).decode("latin-1"))
-    if isinstance(value, datetime.datetime):
-        return tag("datetime", value.isoformat())
-    if isinstance(value, datetime.date):
-        return tag("date", value.isoformat())
-    if isinstance(value, datetime.time):
-        return tag("time", value.isoformat())
-    if isinstance(value, (set, frozenset)):
-        items = [_encode(item, depth + 1, path) for item in list(value)]
-        return tag("frozenset" if isinstance(value, frozenset) else "set", sorted(items, key=_sort_key))
-    for base in (str, int, float):
-        if isinstance(value, base):
-            return _encode(base.__new__(base, value), depth, path)
-    if isinstance(value, dict):
-        return _encode(dict(value), depth, path)
-    if isinstance(value, (list, tuple)):
-        return _encode(list(value), depth, path)
-    return tag("object", _object_text(value), type=_type_name(value))
+_CONTAINERS = frozenset((dict, list, tuple))
+# Subclasses of plain types, and what makes the plain value of one whatever the subclass overrides.
+_PLAIN = (
+    (str, str.__str__),
+    (int, int.__int__),
+    (float, float.__float__),
+    (dict, dict),
+    (list, list),
+    (tuple, list),
+)
 
 
 def _sort_key(item: Any) -> str:
@@ -109,7 +170,7 @@ def _float_name(value: float) -> str:
 
 
 def _type_name(value: Any) -> str:
-    kind = type(value)
+    kind: type = type(value)
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
@@ -131,38 +192,6 @@ def _data_url(url: str) -> str:
     body = url[len(head) + 1 :]
     digest = hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()
     return f"{head},<blob sha256:{digest} {len(body)} characters>"
-
-
-def _flatten(root: Any) -> dict[str, Any]:
-    nodes: list[Any] = [None]
-    # (value, index of its node, ids of the containers around it as a linked list)
-    work: list[tuple[Any, int, Any]] = [(root, 0, None)]
-    while work:
-        value, index, around = work.pop()
-        if not isinstance(value, (dict, list, tuple)):
-            nodes[index] = {"v": _encode(value, 0, [])}
-            continue
-        if _is_around(id(value), around):
-            nodes[index] = {"v": tag("circular", None)}
-            continue
-        inside = (id(value), around)
-        children = list(value.items()) if isinstance(value, dict) else [(None, item) for item in value]
-        first = len(nodes)
-        nodes.extend([None] * len(children))
-        work.extend((item, first + i, inside) for i, (_, item) in enumerate(children))
-        if isinstance(value, dict):
-            nodes[index] = {"d": [[_encode(key, 0, []), first + i] for i, (key, _) in enumerate(children)]}
-        else:
-            nodes[index] = {"l": [first + i for i in range(len(children))]}
-    return tag("deep", nodes)
-
-
-def _is_around(identity: int, around: Any) -> bool:
-    while around is not None:
-        if around[0] == identity:
-            return True
-        around = around[1]
-    return False
 
 
 def decode(value: Any) -> Any:
