@@ -372,6 +372,12 @@ def test_no_secret_reaches_the_disk_wherever_it_comes_from(
     chat.tool(
         used, json.dumps({"env": f"GITLAB={gitlab}\nAWS={aws}", "inner": json.dumps({"password": password})})
     )
+    for args in (
+        {1: 2, "password": password},
+        {"token": openai.encode()},
+        {"secrets": ({"password": {password}},)},
+    ):
+        host.fire("pre_tool_call", session_id=chat.session_id, tool_name="terminal", args=args)
     skill = call("call_1", "skill_view", name=github, file_path=f"/tmp/{gitlab}")
     chat.before_tool(skill)
     ids = {"parent_session_id": chat.session_id, "child_session_id": f"child-{gitlab}"}
