@@ -80,12 +80,12 @@ _CHANGES = _REMOVES + (
     "|cordon|taint|replace|patch|import|flush|create"
 )
 # What changes something under any tool that does not just read, search or print its operands.
-_REMOVAL = re.compile(
+_REMOVAL = (
     r"(?:[\w-]+[-:])?(?:delete|destroy|uninstall|purge|remove|drop|wipe|terminate|kill|stop|restart)(?:[-:][a-z-]+)?;"
     r"|(?:[a-z][\w-]*;){1,2}?(?:delete|destroy|uninstall|purge|remove|drop|wipe|prune|(?:un)?publish|rm|erase|stop"
     r"|restart);|down;"
 )
-_DRY_RUN = re.compile(
+_DRY_RUN = (
     r"[^;]+;.*(?<=;)(?:--dry-?run(?:=(?!none|false)[^;]*)?|--simulate|--just-print|--check|-WhatIf);"
     r"|(?:make|rsync);(?:[^;]*;)*?-[a-zA-Z]*n|apt(?:-get)?;(?:[^;]*;)*?-s;"
     r"|[^;]*;--(?:help|version);|\w+;\w+;--help;"
@@ -103,18 +103,18 @@ userdel usermod adduser deluser groupadd groupdel groupmod passwd chpasswd visud
 dropuser pg_restore lvremove vgremove sendmail msmtp ansible-playbook del erase rd move copy xcopy robocopy \
 ren diskpart taskkill vssadmin bcdedit out-file add-content format-volume
 text echo printf grep egrep fgrep rg ag ack man which type help cat ls less head tail cd tree git test [ [[ \
-for case declare export pgrep
+for case declare export pgrep find
 -rf -rf -Rf -fr -fR
-dockers docker podman compose docker-compose
+dockers podman compose docker-compose
 runners docker kubectl uv poetry pipenv pdm hatch conda npm pnpm yarn bun bundle
 valued --group --signal --kill-after --adjustment --unset --chdir --host --max-args --max-procs --delimiter \
 --file --arg-file --interval --env --workdir --name --network --volume --publish --entrypoint --mount \
 --context --env-file --namespace --kubeconfig --kube-context --profile --region --project --prefix \
---git-dir --work-tree --workspace --filter --repo --directory --with --package --rcfile
+--git-dir --work-tree --workspace --filter --repo --directory --with --package
 shells sh bash dash zsh ksh ash fish pwsh powershell cmd iex invoke-expression
 databases psql mysql mariadb sqlite3 duckdb sqlcmd bq clickhouse-client cockroach
-scripts su script runuser ansible trap alias source . make
-keywords then do else elif if while until ! { } fi done esac coproc
+scripts su script runuser ansible trap alias source .
+keywords then do else elif if while until ! { coproc
 reads get list search read fetch find view show describe query count poll log wait capture info
 strong delete remove drop destroy write send kill purge erase wipe uninstall terminate replace
 weak create update edit insert upload move rename publish deploy merge push post add set close stop cancel \
@@ -122,21 +122,17 @@ revoke reset clear execute submit click fill pin unpin patch modify append overw
 by_action memory process cronjob send_message skill_manage computer_use browser_dialog browser_cdp discord \
 discord_admin
 """
-_BY_NAME = re.compile(
-    r"browser_(?:type|press)$|ha_call_service$|kanban_(?:complete|block|unblock|comment|link|attach(?:_url)?)$"
+_BY_NAME = (
+    r"browser_(?:type|press)$|ha_call_service$|kanban_(?:complete|(?:un)?block|comment|link|attach(?:_url)?)$"
 )
-_PAGE_SCRIPT = re.compile(
-    r"\.(?:click|submit|remove\w*|clear|setItem|dispatchEvent)\(|\.value\s*=[^=]|\bfetch\("
-)
-_CMDLET = re.compile(r"(?:remove|clear|set|stop|move|copy|rename|restart)-[a-z]+$|mkfs\.")
-_INTERPRETER = re.compile(
-    r"(?:python|pypy|perl|ruby|node|deno|bun|php|lua|rscript|osascript)[\d.]*$|[gmn]?awk$"
-)
-_SQL = re.compile(
+_PAGE_SCRIPT = r"\.(?:click|submit|remove\w*|clear|setItem|dispatchEvent)\(|\.value\s*=[^=]|\bfetch\("
+_CMDLET = r"(?:remove|clear|set|stop|move|copy|rename|restart)-[a-z]+$|mkfs\."
+_INTERPRETER = r"(?:python|pypy|perl|ruby|node|deno|bun|php|lua|rscript|osascript)[\d.]*$|[gmn]?awk$"
+_SQL = (
     r"(?i)\b(?:(?:DROP|ALTER)\s+(?:TABLE|DATABASE|SCHEMA|INDEX|VIEW|USER|ROLE|COLUMN|TRIGGER|FUNCTION|SEQUENCE)\b"
     r"|DELETE\s+FROM\b|TRUNCATE\s+[\w\"`]|REPLACE\s+INTO\b|UPDATE\s+[\w\"`.\[\]]+\s+SET\b|(?:GRANT|REVOKE)\s+\w)"
 )
-_CODE = re.compile(
+_CODE = (
     r"\b(?:rmtree|removedirs|unlink(?:Sync)?|rmdir(?:Sync)?|rmSync|rm_rf?|file_put_contents|write_(?:text|bytes)"
     r"|(?:write|append|copy)File(?:Sync)?|createWriteStream)\b\s*[('\"$@]|\bunlink\s"
     r"|\b(?:os|shutil|fs|File|FileUtils|Deno|Dir|process|requests)\.(?:remove|rename|replace|move|copy|delete|rm"
@@ -144,27 +140,25 @@ _CODE = re.compile(
     r"|(?:\.open\s*\(\s*|\bopen\s*\([^()]{0,200}?,\s*|\bmode\s*=\s*)['\"](?:[wax]b?t?\+?|r\+b?)['\"]"
     r"|\bopen\s*\(?\s*(?:my\s+)?\$?\w+\s*,\s*['\"]\+?>|\bexec\b[^\n]{0,99}b64decode"
 )
-_AWK = re.compile(r"\bprint[^;}\n]{0,99}(?:>\s*\"(?!/dev/std)|\|\s*\"(?:ba)?sh\b)")
-_CALL = re.compile(
-    r"\b(?:system|[pP]open|shell_exec|exec\w*|spawn\w*|run|call|check_\w+|shell script)\b([^;]{0,400})"
-)
-_PROGRAM = re.compile(r"\b(?:import|def|print|function|const|let|var|return|require|console)\b")
-_LITERAL = re.compile(r"'([^'\\]*(?:\\.[^'\\]*)*)'|\"([^\"\\]*(?:\\.[^\"\\]*)*)\"", re.S)
+_AWK = r"\bprint[^;}\n]{0,99}(?:>\s*\"(?!/dev/std)|\|\s*\"(?:ba)?sh\b)"
+_CALL = r"\b(?:system|[pP]open|shell_exec|exec\w*|spawn\w*|run|call|check_\w+|shell script)\b([^;]{0,400})"
+_PROGRAM = r"\b(?:import|def|print|function|const|let|var|return|require|console)\b"
+_LITERAL = r"(?s)'([^'\\]*(?:\\.[^'\\]*)*)'|\"([^\"\\]*(?:\\.[^\"\\]*)*)\""
 
 _PLAIN = {
     "": re.compile(r"[^\s\\'\"$`;&|<>()#]+"),
     '"': re.compile(r'[^\\"$`]+'),
     "<<": re.compile(r"[^\\$`]+"),
 }
-_ANSI = re.compile(r"\$'([^'\\]*(?:\\.[^'\\]*)*)'?", re.S)
-_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|([0-7]{1,3})|(.))", re.S)
-_TICKS = re.compile(r"`([^`\\]*(?:\\.[^`\\]*)*)`?", re.S)
+_ANSI = re.compile(r"(?s)\$'([^'\\]*(?:\\.[^'\\]*)*)'?")
+_ESCAPE = r"(?s)\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|([0-7]{1,3})|(.))"
+_TICKS = re.compile(r"(?s)`([^`\\]*(?:\\.[^`\\]*)*)`?")
 _NAME = re.compile(r"\$(?:\{(\w+)\}|(\w+|[@*#?$!-])|\{[^{}()`$\"'\\]*\}|\{[!#]?\w*)")
 _OPERATOR = re.compile(r"&>>?|<<<|<<-?|<>|<&|>>|>\||>&|[<>]\(|[<>]|;;&|;[;&]?|\|[|&]?|&&?")
 _ASSIGN = re.compile(r"([A-Za-z_]\w*)(?:\[[^\]]{0,80}\])?\+?=(.*)", re.S)
 _NO_FILE = re.compile(r"(?i)/dev/(?:null|stdout|stderr|tty|full|fd/\d+)$|nul$|\x04")
 _FETCH = re.compile(r"\b(?:curl|wget|base64|xxd|openssl|printf|echo|rev|zcat|gunzip|gzip)\b")
-_BOMB = re.compile(r"(?<!\w)([\w:]{1,30})\s?\(\s?\)\s{0,9}\{[^}]{0,80}?\1\s{0,9}\|\s{0,9}\1\s{0,9}&")
+_BOMB = r"(?<!\w)([\w:]{1,30})\s?\(\s?\)\s{0,9}\{[^}]{0,80}?\1\s{0,9}\|\s{0,9}\1\s{0,9}&"
 
 
 def _table(text):
@@ -215,13 +209,13 @@ def _judge_tool(name, args):
     if name in _KINDS["by_action"]:
         if not _KINDS["reads"].intersection(verbs) or _KINDS["strong"].intersection(verbs):
             raise _Found(" ".join([name] + verbs))
-    elif _BY_NAME.match(name) or (_changes(_verbs(name)) and name != "xai_video_edit"):
+    elif re.match(_BY_NAME, name) or (_changes(_verbs(name)) and name != "xai_video_edit"):
         raise _Found(name)
     elif _changes(verbs):
         raise _Found(" ".join([name] + verbs))
     expression = fields.get("expression")
-    if isinstance(expression, str) and _PAGE_SCRIPT.search(expression):
-        raise _Found(name + " " + _PAGE_SCRIPT.search(expression).group())
+    if isinstance(expression, str) and re.search(_PAGE_SCRIPT, expression):
+        raise _Found(name + " " + re.search(_PAGE_SCRIPT, expression).group())
     for field in ("command", "cmd", "commands", "script", "code"):
         text = fields.get(field)
         if isinstance(text, (list, tuple)) and all(isinstance(word, str) for word in text):
@@ -232,7 +226,7 @@ def _judge_tool(name, args):
         if isinstance(text, str):
             if field in ("code", "script"):
                 _judge_code(text, _Reader(""))
-            if field != "code" or not _PROGRAM.search(text):
+            if field != "code" or not re.search(_PROGRAM, text):
                 _Reader(text).read()
 
 
@@ -290,8 +284,7 @@ class _Reader:
 
     def read(self):
         text, at = self.text, 0
-        bomb = _BOMB.search(text)
-        if bomb:
+        if "(" in text and re.search(_BOMB, text):
             raise _Found("fork bomb")
         while at < len(text):
             mode = "" if self.stack[-1] is self.level else self.stack[-1]
@@ -338,7 +331,7 @@ class _Reader:
             return at + 2 + arithmetic
         ansi = None if mode else _ANSI.match(text, at)
         if ansi:
-            level.add(_ESCAPE.sub(_unescape, ansi.group(1)))
+            level.add(re.sub(_ESCAPE, _unescape, ansi.group(1)))
             return ansi.end()
         name = _NAME.match(text, at)
         if not name:  # "$" alone, or before a double quote
@@ -487,7 +480,7 @@ def _judge(words, source, stdin, reader):
     while at < len(words):
         if _FETCHED in words[at]:
             raise _Found("runs fetched text")
-        if words[at] == "-c":
+        if words[at] == "-c":  # flock FILE -c COMMAND
             return reader.inner(" ".join(words[at + 1 : at + 2]))
         name = words[at].translate(_NO_MARKS).replace("\\", "/").rpartition("/")[2].lower()
         name = "docker" if name in _KINDS["dockers"] else name[:-4] if name.endswith(".exe") else name
@@ -501,7 +494,7 @@ def _judge(words, source, stdin, reader):
                 wrapper, start = "veupwhlmn" + "1" * (name == "docker"), sub + 1
                 if name == "kubectl":
                     start = next((k for k in range(sub, len(words)) if words[k] == "--"), len(words))
-        elif _INTERPRETER.match(name) and "-m" in words[start : start + 3]:
+        elif re.match(_INTERPRETER, name) and "-m" in words[start : start + 3]:
             wrapper, start = "", words.index("-m", start) + 1
         if "".join(words[start : start + 1])[:3] in _KINDS["-rf"] and re.search("[\x02?*]", words[at]):
             raise _Found("unknown command with -rf")
@@ -524,10 +517,11 @@ def _line(args):
 
 
 def _judge_command(name, args, source, stdin, reader):
-    line = _line(args)
-    if args and _DRY_RUN.match(name + ";" + line):
+    line, interpreter = _line(args), re.match(_INTERPRETER, name)
+    shell, script = name in _KINDS["shells"], name in _KINDS["scripts"]
+    if args and not (interpreter or shell or script) and re.match(_DRY_RUN, name + ";" + line):
         return
-    if name in _KINDS["always"] or _CMDLET.match(name):
+    if name in _KINDS["always"] or re.match(_CMDLET, name):
         raise _Found(name)
     operands = args[_after_options(args, 0, "CcHnfpRt") :]
     rest = line if len(operands) == len(args) else _line(operands)
@@ -536,22 +530,21 @@ def _judge_command(name, args, source, stdin, reader):
             found = re.match(pattern, text)
             if found:
                 raise _Found(name + " " + found.group().replace(";", " "))
-    if name not in _KINDS["text"] and _REMOVAL.match(rest):
-        raise _Found(name + " " + _REMOVAL.match(rest).group().replace(";", " "))
-    if (name in _KINDS["shells"] or name in _KINDS["scripts"] - {"make"}) and any(
-        _FETCHED in arg for arg in args
-    ):
+    if name not in _KINDS["text"] and re.match(_REMOVAL, rest):
+        raise _Found(name + " " + re.match(_REMOVAL, rest).group().replace(";", " "))
+    if (shell or script) and any(_FETCHED in arg for arg in args):
         raise _Found("runs fetched text")
-    if name in _KINDS["shells"]:
+    if shell:
         _judge_shell(name, args, source, stdin, reader)
-    elif name in _KINDS["scripts"]:
+    elif script:
         for arg in [] if name in ("source", ".") else args:
             reader.inner(arg.partition("=")[2] if name == "alias" else arg)
+    elif name == "make":
         reader.inner(stdin or "")
-    elif _INTERPRETER.match(name):
+    elif interpreter:
         _judge_interpreter(name, args, source, stdin, reader)
     elif name in _KINDS["databases"]:
-        found = _SQL.search("\n".join(args + [stdin or ""] + (source or [])))
+        found = re.search(_SQL, "\n".join(args + [stdin or ""] + (source or [])))
         if found:
             raise _Found(name + " " + found.group())
     elif name in ("find", "fd", "fdfind"):
@@ -585,8 +578,8 @@ def _judge_interpreter(name, args, source, stdin, reader):
     awk = coded = name.endswith("awk")
     for index, code in enumerate(args):
         option = args[index - 1] if index else ""
-        if awk and _AWK.search(code):
-            raise _Found("awk " + _AWK.search(code).group())
+        if awk and re.search(_AWK, code):
+            raise _Found("awk " + re.search(_AWK, code).group())
         if awk or re.match(r"-\w*[ceEpr]$|--eval$|--print$|eval$", option):
             coded = True
             _judge_code(code, reader)
@@ -599,11 +592,11 @@ def _judge_interpreter(name, args, source, stdin, reader):
 
 
 def _judge_code(code, reader):
-    found = _CODE.search(code) or (re.search("execut|query", code) and _SQL.search(code))
+    found = re.search(_CODE, code) or (re.search("execut|query", code) and re.search(_SQL, code))
     if found:
         raise _Found(found.group())
-    for call in _CALL.finditer(code):
-        reader.inner(" ".join(single or double for single, double in _LITERAL.findall(call.group(1))))
+    for call in re.finditer(_CALL, code):
+        reader.inner(" ".join(single or double for single, double in re.findall(_LITERAL, call.group(1))))
 
 
 def _judge_find(args, reader):
