@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -109,8 +110,12 @@ def _links(paths: list[Path]) -> frozenset[str]:
         with open(path, "rb") as source:
             for line in source:
                 if line[journal.CHAIN_DIGITS + 1 :].startswith(b'{"k":"lineage"') and line.endswith(b"\n"):
-                    record = json.loads(line[journal.CHAIN_DIGITS + 1 :])
-                    found.update(str(record[name]) for name in ("parent", "predecessor") if name in record)
+                    # A damaged line names nothing; verify tells of it.
+                    with contextlib.suppress(ValueError, RecursionError):
+                        record = json.loads(line[journal.CHAIN_DIGITS + 1 :])
+                        found.update(
+                            str(record[name]) for name in ("parent", "predecessor") if name in record
+                        )
     return frozenset(found)
 
 

@@ -245,9 +245,10 @@ def read_header(path: Path) -> dict[str, Any] | None:
     if not line.endswith(b"\n"):
         return None
     try:
-        return json.loads(line[CHAIN_DIGITS + 1 :])
-    except ValueError:
+        header = json.loads(line[CHAIN_DIGITS + 1 :])
+    except (ValueError, RecursionError):
         return None
+    return header if isinstance(header, dict) else None
 
 
 def is_live(path: Path) -> bool | None:
