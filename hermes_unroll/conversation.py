@@ -170,8 +170,9 @@ class Conversation:
                 change.added.append(entry)
             taken[place] = [_confirm(entry, rest[place])]
         groups += taken
+        rows = stored.keep_rows(groups)
         if groups:
-            groups[-1] += stored.keep_rows(groups)
+            groups[-1] += rows
             _keep_second_answers(groups, predicted)
         change.replaced = change.replaced or stored.replaced
         return groups
