@@ -214,7 +214,7 @@ def test_compile_prints_the_trace_and_refuses_what_it_cannot_find(leftovers: Lef
     run = host_unroll(leftovers.home, "compile", leftovers.killed)
     assert run.returncode == 0 and Path(run.stdout.strip()).is_file()
     unknown = host_unroll(leftovers.home, "compile", "no-such-session")
-    assert (unknown.returncode, unknown.stdout) == (2, "")
+    assert (unknown.returncode, unknown.stdout) == (1, "")
     assert re.match(r"hermes unroll: no session.* 'no-such-session' in ", unknown.stderr)
     assert host_unroll(leftovers.home, "compile").returncode == 2
 
