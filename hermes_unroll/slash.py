@@ -53,6 +53,9 @@ def _switch(allowed: bool, name: str | None) -> str:
         return f"This chat is {word} from now on."
     sessions = _sessions()
     if name is None:
+        if allowed:
+            # Whoever wants the session recorded that is on wants those recorded that follow it.
+            RECORDER.off = False
         # Children and sessions that are over are not what the user is in.
         matches = [session for session in sessions if not session.ended and session.platform != "subagent"]
     else:
