@@ -89,6 +89,13 @@ def test_parallel_tools_keep_the_order_of_the_conversation():
     assert [message["content"] for message in messages] == ["both", "", "A", "B"]
 
 
+def test_messages_of_any_range_come_in_the_order_of_the_conversation():
+    trace = long_session(100, 100)
+    program = load(generate_trace_program(trace))
+    for first, last in ((0, 99), (7, 8), (15, 33), (63, 64), (90, 99)):
+        assert program["replay"](first, last)["messages"] == trace.messages[first : last + 1]
+
+
 def test_context_step_replaces_the_conversation():
     session = Session()
     session.step("system_prompt", {"role": "system", "content": "S"})
