@@ -122,9 +122,9 @@ def _summary(message: dict) -> str:
 def _match(left: list, right: list) -> list:
     """Pair equal items so that the pairs rise on both sides.
 
-    What both sides begin and end with is paired first, then what occurs once on each side; the same
-    again between those. Where nothing occurs once, a short stretch is searched thoroughly and in a long
-    one the k-th occurrence meets the k-th, which keeps the time near n log n.
+    What both sides begin with is paired first, then what occurs once on each side; the same again
+    between those. Where nothing occurs once, a short stretch is searched thoroughly, and in a long one
+    the k-th occurrence meets the k-th: that keeps the time near n log n.
     """
     from difflib import SequenceMatcher
 
@@ -135,9 +135,6 @@ def _match(left: list, right: list) -> list:
         while i < end_i and j < end_j and left[i] == right[j]:
             pairs.append((i, j))
             i, j = i + 1, j + 1
-        while i < end_i and j < end_j and left[end_i - 1] == right[end_j - 1]:
-            end_i, end_j = end_i - 1, end_j - 1
-            pairs.append((end_i, end_j))
         one, other, base_i, base_j = left[i:end_i], right[j:end_j], i, j
         anchors = _rising(_places(one, once=True), _places(other, once=True))
         if not anchors and len(one) * len(other) <= THOROUGH:

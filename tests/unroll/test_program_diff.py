@@ -1,6 +1,7 @@
 """Comparing traces by content, and reading the other one as data."""
 
 import json
+import random
 import time
 from itertools import pairwise
 
@@ -200,6 +201,20 @@ def test_comparing_is_near_linear():
                 message["content"] += " changed"
         start = time.perf_counter()
         assert compare(left, right)["counts"]["changed"] >= steps // 3
+        return time.perf_counter() - start
+
+    spent(100)
+    small, large = spent(400), spent(6400)
+    assert large < 16 * 6 * small + 0.5
+
+
+def test_many_repeated_steps_are_compared_as_fast():
+    def spent(steps):
+        chosen = random.Random(steps)
+        kinds = [[{"kind": chosen.choice("abc"), "event_id": "x"} for _ in range(steps)] for _ in range(2)]
+        left, right = ({"TIMELINE": side, "CONVERSATION_HISTORY": [], "RESPONSE_CACHE": {}} for side in kinds)
+        start = time.perf_counter()
+        assert compare(left, right)["counts"]["equal"] > steps // 4
         return time.perf_counter() - start
 
     spent(100)
