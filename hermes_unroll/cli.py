@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 from . import __version__, catalog, sealing
 from . import settings as settings_of
 from ._common.home import hermes_home
+from .reader import printable
 
 SCHEMA = 1
 
@@ -124,7 +125,7 @@ def run(arguments: Any) -> int:
 
 
 def _complain(error: object, code: int) -> int:
-    text = " ".join(str(error).split())
+    text = printable(" ".join(str(error).split()))
     print(f"hermes unroll: {text}".encode("ascii", "backslashreplace").decode("ascii"), file=sys.stderr)
     return code
 
@@ -142,8 +143,9 @@ def _limit_cpu() -> None:
 
 
 def _print(text: str) -> None:
+    """Print one line. A recorded name in it must not be a command to the terminal."""
     encoding = sys.stdout.encoding or "ascii"
-    print(text.encode(encoding, "backslashreplace").decode(encoding))
+    print(printable(text).encode(encoding, "backslashreplace").decode(encoding))
 
 
 def _print_json(data: dict[str, Any]) -> None:
