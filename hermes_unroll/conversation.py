@@ -182,7 +182,8 @@ class Conversation:
         kept = {id(entry) for entry in now}
         change.returned = [entry for entry in now if id(entry) in self._out]
         decided = self._undecided.pop(segment, [])
-        change.dropped = [entry for entry in decided if id(entry) not in kept and id(entry) not in self._out]
+        undone = [entry for entry in decided if not entry.confirmed and id(entry) not in kept]
+        change.dropped = [entry for entry in undone if id(entry) not in self._out]
         self._out.difference_update(map(id, decided))
         if segment != self._last_segment:
             kept.update(id(entry) for entry in prefix)

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import ast
 import functools
+import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,19 +24,34 @@ FORMAT = FORMATS[-1]
 _PACKAGE = Path(__file__).parent
 _SLOT = re.compile(r"<<(.+?)>>")
 _HEADER = ("session_id", "model", "provider", "started_at", "ended_at", "end")
-_NO_DIGEST = "0" * 64
+_DIGEST_LINE = ('DIGEST = "', '"\n')
 
 
 def generate_trace_program(trace: Trace) -> bytes:
     """Return the program that replays a session: ASCII source for Python 3.9 and later.
 
-    The same Trace gives the same bytes on every Python and in every locale. Time and memory grow with
-    the size of the Trace. Raises LiteralError for a value that values.encode() did not prepare.
+    The same Trace gives the same bytes on every Python and in every locale. Raises LiteralError for a
+    value that values.encode() did not prepare.
+    """
+    return b"".join(program_pieces(trace))
+
+
+def program_pieces(trace: Trace) -> Iterator[bytes]:
+    """Yield the program piece by piece, so that it need never be in memory as a whole.
+
+    A recorded value stands whole in one piece: a message, a step, an entry of the cache.
     """
     slots = _data_slots(trace) | _header_slots(trace)
-    parts = [text if index % 2 == 0 else slots[text] for index, text in enumerate(_template())]
-    before, _, after = split_digest("".join(parts).encode("ascii"))
-    return b"".join((before, b'DIGEST = "', digest_of(before, after).encode(), b'"\n', after))
+    before, after = _template()
+    seen = hashlib.sha256()
+    for index, part in enumerate(before):
+        for piece in (part,) if index % 2 == 0 else slots[part]:
+            data = piece.encode("ascii")
+            seen.update(data)
+            yield data
+    seen.update(after)
+    yield f'DIGEST = "{seen.hexdigest()}"\n'.encode("ascii")
+    yield after
 
 
 def verify_program(program: bytes) -> str | None:
@@ -54,10 +70,10 @@ def verify_program(program: bytes) -> str | None:
     return f"the file was changed after it was written: its DIGEST is {written[:64]}, its bytes give {found}"
 
 
-def _data_slots(trace: Trace) -> dict[str, str]:
+def _data_slots(trace: Trace) -> dict[str, Iterable[str]]:
     return {
-        "FORMAT": literal(FORMAT),
-        "RECORDER": literal(trace.session.get("recorder")),
+        "FORMAT": (literal(FORMAT),),
+        "RECORDER": (literal(trace.session.get("recorder")),),
         "SESSION": layout(trace.session),
         "CONVERSATION_HISTORY": layout(trace.messages),
         "TIMELINE": layout(trace.steps),
@@ -68,17 +84,16 @@ def _data_slots(trace: Trace) -> dict[str, str]:
         "TOOL_SCHEMAS": layout(trace.tool_schemas),
         "PROVIDER_CONFIG": layout(trace.provider_config),
         "CHAIN": layout(trace.chain),
-        "DIGEST": _NO_DIGEST,
     }
 
 
-def _header_slots(trace: Trace) -> dict[str, str]:
+def _header_slots(trace: Trace) -> dict[str, Iterable[str]]:
     kinds = [step.get("kind") for step in trace.steps]
-    return {name: comment_text(trace.session.get(name)) for name in _HEADER} | {
-        "llm_calls": str(kinds.count("llm_call")),
-        "tool_calls": str(kinds.count("tool_call")),
-        "message_count": str(len(trace.messages)),
-        "cost_line": _cost_line(trace.cost),
+    return {name: (comment_text(trace.session.get(name)),) for name in _HEADER} | {
+        "llm_calls": (str(kinds.count("llm_call")),),
+        "tool_calls": (str(kinds.count("tool_call")),),
+        "message_count": (str(len(trace.messages)),),
+        "cost_line": (_cost_line(trace.cost),),
     }
 
 
@@ -90,10 +105,14 @@ def _cost_line(cost: dict[str, Any]) -> str:
 
 
 @functools.cache
-def _template() -> tuple[str, ...]:
-    """Return the template as text, slot name, text, slot name, ..., text, with its includes in place."""
+def _template() -> tuple[tuple[str, ...], bytes]:
+    """Return the template, includes in place: (text, slot, text, ...) up to the DIGEST line, and the rest."""
     page = (_PACKAGE / "templates" / "replay_template.py.txt").read_text("ascii")
-    return tuple(_merged(_SLOT.split(page)))
+    *before, slot, after = _merged(_SLOT.split(page))
+    if slot != "DIGEST" or not before[-1].endswith(_DIGEST_LINE[0]) or not after.startswith(_DIGEST_LINE[1]):
+        raise ValueError(f"the last slot of the template must be the DIGEST line, not {slot!r}")
+    before[-1] = before[-1].removesuffix(_DIGEST_LINE[0])
+    return tuple(before), after.removeprefix(_DIGEST_LINE[1]).encode("ascii")
 
 
 def _merged(parts: list[str]) -> Iterator[str]:

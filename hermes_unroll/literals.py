@@ -7,6 +7,7 @@ other values into plain ones first.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 # CPython's parser stops at 200 open brackets; a literal stands inside a few of the program's own.
@@ -33,16 +34,19 @@ def literal(value: Any) -> str:
     return ascii(value) if type(value) is str else _literal(value, MAX_DEPTH)
 
 
-def layout(value: Any, levels: int = 1, indent: str = "") -> str:
-    """Return the source text of a container with one item per line, down to ``levels`` levels."""
+def layout(value: Any, levels: int = 1, indent: str = "") -> Iterator[str]:
+    """Yield the source text of a container, one item per line down to ``levels`` levels, item by item."""
     if levels == 0 or type(value) not in (list, dict) or not value:
-        return _literal(value, MAX_DEPTH) if indent else literal(value)
+        yield _literal(value, MAX_DEPTH) if indent else literal(value)
+        return
     inner = indent + " "
-    if type(value) is list:
-        lines = [inner + layout(item, levels - 1, inner) for item in value]
-        return "[\n" + ",\n".join(lines) + f",\n{indent}]"
-    lines = [f"{inner}{_key(key)}: {layout(item, levels - 1, inner)}" for key, item in value.items()]
-    return "{\n" + ",\n".join(lines) + f",\n{indent}}}"
+    named = type(value) is dict
+    yield "{\n" if named else "[\n"
+    for item in value.items() if named else value:
+        yield f"{inner}{_key(item[0])}: " if named else inner
+        yield from layout(item[1] if named else item, levels - 1, inner)
+        yield ",\n"
+    yield indent + ("}" if named else "]")
 
 
 def comment_text(value: Any, limit: int = 200) -> str:

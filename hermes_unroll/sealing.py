@@ -25,6 +25,7 @@ from . import journal
 from ._common import files
 
 if TYPE_CHECKING:
+    from ._common.redact import Redactor
     from .events import TraceSession
     from .trace import Trace
     from .tracer import LiveSession, TraceRecorder
@@ -94,8 +95,6 @@ def seal(home: Path, directory: Path) -> Path:
     Raises SealError (nothing is published, the journal stays) when the journal cannot be read or when
     the finished artifact still holds what looks like a secret.
     """
-    from . import settings
-
     measured = sizes(directory)
     try:
         session = journal.load_session(directory)
@@ -103,10 +102,11 @@ def seal(home: Path, directory: Path) -> Path:
         raise SealError(str(error)) from error
     record: dict[str, Any] = {"format": FORMAT, "session_id": session.session_id, "sizes": measured}
     try:
-        trace, program = build(session, settings.load(home), directory, journal.load_key(home))
-        record["trace"] = trace_name(session)
+        name = trace_name(session)
+        trace = publish(home, session, directory, unrolled_dir(home) / name)
+        record["trace"] = name
         record["summary"] = summarise(trace)
-        return files.write_atomic(unrolled_dir(home) / record["trace"], program)
+        return unrolled_dir(home) / name
     except SealError as error:
         record["trace"] = None
         record["problem"] = str(error)
@@ -117,31 +117,40 @@ def seal(home: Path, directory: Path) -> Path:
             files.write_atomic(directory / SEALED, text.encode("ascii"), durable=False)
 
 
-def build(session: TraceSession, wanted: Any, directory: Path, key: bytes) -> tuple[Trace, bytes]:
-    """Return a session's trace and its program, scanned for secrets.
+def publish(home: Path, session: TraceSession, directory: Path, path: Path) -> Trace:
+    """Write a session's program to ``path``, scanning each piece for secrets before it reaches the disk.
 
     A hit means rules that the recorder did not have: the values are redacted again with today's; what
     is found even then refuses publication.
     """
+    from . import settings
     from ._common.redact import Redactor
     from .compiler import compile_session
-    from .generator import generate_trace_program
+    from .generator import program_pieces
 
+    wanted = settings.load(home)
     redactor = Redactor(
-        custom_patterns=wanted.custom_patterns, number=journal.SecretNumbers(directory / "secrets", key)
+        custom_patterns=wanted.custom_patterns,
+        number=journal.SecretNumbers(directory / "secrets", journal.load_key(home)),
     )
     trace = compile_session(session, wanted.pricing_overrides)
-    program = generate_trace_program(trace)
-    if not redactor.find(program.decode("ascii")):
-        return trace, program
-    for name, value in vars(trace).items():
-        if name != "dependencies":
-            setattr(trace, name, redactor.value(value))
-    program = generate_trace_program(trace)
-    kinds = sorted({finding.kind for finding in redactor.find(program.decode("ascii"))})
-    if kinds:
-        raise SealError(f"not published: the trace would hold what looks like a secret ({', '.join(kinds)})")
-    return trace, program
+    try:
+        files.write_atomic(path, _scanned(program_pieces(trace), redactor))
+    except SealError:
+        for name, value in vars(trace).items():
+            if name != "dependencies":
+                setattr(trace, name, redactor.value(value))
+        files.write_atomic(path, _scanned(program_pieces(trace), redactor))
+    return trace
+
+
+def _scanned(pieces: Iterator[bytes], redactor: Redactor) -> Iterator[bytes]:
+    for piece in pieces:
+        found = redactor.find(piece.decode("ascii"))
+        if found:
+            kinds = ", ".join(sorted({finding.kind for finding in found}))
+            raise SealError(f"not published: the trace would hold what looks like a secret ({kinds})")
+        yield piece
 
 
 def summarise(trace: Trace) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from .home import private_dir
@@ -32,23 +32,28 @@ _CHUNK = 1 << 20
 _REPLACE_TRIES = 12
 
 
-def write_atomic(path: str | os.PathLike[str], data: bytes | str, *, durable: bool = True) -> Path:
+def write_atomic(
+    path: str | os.PathLike[str], data: bytes | str | Iterable[bytes], *, durable: bool = True
+) -> Path:
     """Put `data` at `path` whole or not at all; text is written as UTF-8. Returns the path.
 
-    A new file gets mode 0600, an existing one keeps its mode and, where permitted, its group and owner.
-    Missing directories are made private. `durable` waits until file and directory are on the disk.
+    Pieces are written as they come: an exception of their source leaves the old content too. A new file
+    gets mode 0600, an existing one keeps its mode and, where permitted, its group and owner. Missing
+    directories are made private. `durable` waits until file and directory are on the disk.
     Raises OSError; then the old content stands and no temporary file is left. On Windows a reader that holds
     the file open delays the replacement, which is tried again for about two seconds.
     """
     target = Path(path)
-    content = data.encode("utf-8") if isinstance(data, str) else data
+    pieces = (
+        (data.encode("utf-8"),) if isinstance(data, str) else (data,) if isinstance(data, bytes) else data
+    )
     private_dir(target.parent)
     old = _refuse_link(target)
     temporary = target.parent / f".tmp-{os.getpid()}-{os.urandom(6).hex()}"
     fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _SAFE, 0o600)
     try:
         try:
-            _write_all(fd, content)
+            _write_pieces(fd, pieces)
             if old is not None:
                 _keep_access(fd, old)
             if durable:
@@ -270,6 +275,18 @@ def _refuse_link(target: Path) -> os.stat_result | None:
     if not stat.S_ISREG(old.st_mode):
         raise OSError(errno.EINVAL, "not a regular file", str(target))
     return old
+
+
+def _write_pieces(fd: int, pieces: Iterable[bytes]) -> None:
+    waiting: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        waiting.append(piece)
+        size += len(piece)
+        if size >= _CHUNK:
+            _write_all(fd, b"".join(waiting))
+            waiting, size = [], 0
+    _write_all(fd, b"".join(waiting))
 
 
 def _write_all(fd: int, content: bytes) -> None:

@@ -271,7 +271,7 @@ def test_literals_come_back_equal():
         assert text.isascii()
         back = ast.literal_eval(text)
         assert back == value and type(back) is type(value) and repr(back) == repr(value)
-        assert ast.literal_eval(layout([value, {"k": value}], 3)) == [value, {"k": value}]
+        assert ast.literal_eval("".join(layout([value, {"k": value}], 3))) == [value, {"k": value}]
 
 
 def test_what_is_no_plain_value_is_refused():
