@@ -270,7 +270,7 @@ def task_threads() -> dict:
 
 
 def task_history(copies: str) -> dict:
-    """A request with 2 MB of history, 20 KB of them new; "copies": every message is a new object each time."""
+    """A request with 2 MB of history, 20 KB of it new; "copies": every message a new object each time."""
     session = Session("history")
     session.history = [
         {"role": ("user", "assistant")[n % 2], "content": session.new(2000)} for n in range(1000)
@@ -302,22 +302,25 @@ def task_history(copies: str) -> dict:
 
 
 def task_compile(events: str, words: str) -> dict:
-    """Record a session in a process of its own, then load, compile and generate here."""
-    from hermes_unroll import compiler, generator, journal
+    """Seal a session that another process has recorded: load, compile, generate, scan, write."""
+    from hermes_unroll import journal, sealing
 
     home = Path(os.environ["HERMES_HOME"])
-    recorded = subprocess.run(
-        [sys.executable, __file__, "--task", "record", events, words], stdout=subprocess.PIPE, check=True
-    )
-    unique = json.loads(recorded.stdout)["unique"]
-    directory = journal.session_dir(home, "compile")
+    unique = 0
+    for session_id, count in (("warm", "10"), ("compile", events)):
+        recorded = subprocess.run(
+            [sys.executable, __file__, "--task", "record", session_id, count, words],
+            stdout=subprocess.PIPE,
+            check=True,
+        )
+        unique = json.loads(recorded.stdout)["unique"]
+    sealing.seal(home, journal.session_dir(home, "warm"))
     before = resident_bytes()
     began = time.perf_counter()
-    program = generator.generate_trace_program(compiler.compile_session(journal.load_session(directory)))
+    path = sealing.seal(home, journal.session_dir(home, "compile"))
     seconds = time.perf_counter() - began
     memory = peak_bytes() - before
-    path = home / "trace.py"
-    path.write_bytes(program)
+    program = path.read_bytes()
     data = program[: program.index(b"\nDIGEST = ")]
     whole = statistics.median(milliseconds(lambda _: compile(program, "trace", "exec"), 5))
     alone = statistics.median(milliseconds(lambda _: compile(data, "data", "exec"), 5))
@@ -334,7 +337,6 @@ def task_compile(events: str, words: str) -> dict:
     return {
         "seconds": seconds,
         "memory": memory / journal_bytes("compile"),
-        "journal": journal_bytes("compile") / unique,
         "size": len(program) / unique,
         "compile": whole / alone,
         "replay": statistics.median(replays),
@@ -342,8 +344,9 @@ def task_compile(events: str, words: str) -> dict:
     }
 
 
-def task_record(events: str, words: str) -> dict:
-    session = Session("compile", words=SCRIPTS[words]).until(int(events), 6800)
+def task_record(session_id: str, events: str, words: str) -> dict:
+    """Record a session of about 2 KB an event."""
+    session = Session(session_id, words=SCRIPTS[words]).until(int(events), 11_500)
     return {"unique": session.unique}
 
 
