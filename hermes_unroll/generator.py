@@ -137,13 +137,10 @@ def _included(name: str, start: str | None = None) -> str:
     source = (_PACKAGE / name).read_text("ascii")
     if start is not None:
         return source[source.index("\n" + start) + 1 :].strip()
-    lines: list[str] = source.splitlines()
-    intro: list[str] = []
-    for node in reversed(ast.parse(source).body):
+    lines = source.splitlines()
+    docstring, *body = ast.parse(source).body
+    for node in reversed(body):
         if isinstance(node, ast.ImportFrom) and (node.level or node.module == "__future__"):
             del lines[node.lineno - 1 : node.end_lineno]
-    docstring = ast.get_docstring(ast.parse(source))
-    if docstring:
-        intro = [f"# {line}".rstrip() for line in docstring.splitlines()]
-        del lines[: ast.parse(source).body[0].end_lineno]
-    return "\n".join([*intro, "", *lines]).strip()
+    intro = [f"# {line}".rstrip() for line in (ast.get_docstring(ast.parse(source)) or "").splitlines()]
+    return "\n".join(intro) + "\n\n" + "\n".join(lines[docstring.end_lineno :]).strip()
