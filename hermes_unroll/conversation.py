@@ -329,6 +329,9 @@ def _likeness(message: Message) -> tuple[Any, ...]:
 
 
 def _confirm(entry: Entry, message: Message) -> Entry:
+    if entry.confirmed and "api_content" in message:
+        # What a hook injects is added to the message after it was shown first.
+        entry.message = {**entry.message, "api_content": message["api_content"]}
     if not entry.confirmed:
         entry.message, entry.confirmed = _stored_form(entry.message, message), True
     return entry

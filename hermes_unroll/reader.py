@@ -48,6 +48,7 @@ def read_trace(path: str, max_bytes: int = MAX_TRACE_BYTES) -> dict:
     except (TraceError, SyntaxError, TypeError, ValueError, RecursionError, MemoryError) as error:
         raise TraceError(f"{printable(path)} is no readable trace: {printable(str(error))}") from None
     resolve_cache(data["RESPONSE_CACHE"], data["CONVERSATION_HISTORY"])
+    resolve_arguments(data["TIMELINE"], data["CONVERSATION_HISTORY"])
     return data
 
 
@@ -174,6 +175,22 @@ def resolve_cache(cache: dict, messages: list) -> None:
             cache[key] = {"result": message.get("content")} if of_tool else {"message": message}
         else:
             del cache[key]
+
+
+def resolve_arguments(steps: list, messages: list) -> None:
+    """Give each step that refers to a call of a reply (`args_at`: message, call) its arguments, in place.
+
+    A reference to nothing, or to what is no JSON, leaves the step without arguments.
+    """
+    for step in steps if type(steps) is list else ():
+        if type(step) is dict and "args_at" in step:
+            import json
+
+            try:
+                message, call = step.pop("args_at")
+                step["args"] = json.loads(messages[message]["tool_calls"][call]["function"]["arguments"])
+            except (IndexError, KeyError, TypeError, ValueError, RecursionError):
+                step["args"] = None
 
 
 def printable(text: str) -> str:

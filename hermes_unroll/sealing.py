@@ -63,12 +63,21 @@ def unrolled_dir(home: Path) -> Path:
     return journal.traces_dir(home) / "unrolled"
 
 
-def trace_name(session: TraceSession) -> str:
+def trace_name(home: str, session_id: str, start: float) -> str:
     """Name a trace YYYYMMDD_HHMMSS_<8 hex>.py: by start, and by a hash of home, session id and start."""
-    start = session.events[0].time
-    identity = "\0".join((session.home, session.session_id, repr(start)))
+    identity = "\0".join((home, session_id, repr(start)))
     digest = hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return time.strftime("%Y%m%d_%H%M%S", time.gmtime(start)) + f"_{digest}.py"
+
+
+def expected_trace(home: Path, directory: Path) -> Path | None:
+    """Return where the trace of a journal is or will be, None while the journal is empty."""
+    headers = [header for path in journal.segment_paths(directory) if (header := journal.read_header(path))]
+    if not headers:
+        return None
+    first = min(headers, key=lambda header: header.get("t", 0.0))
+    name = trace_name(str(first.get("home", "")), str(first.get("session_id", "")), first.get("t", 0.0))
+    return unrolled_dir(home) / name
 
 
 def sizes(directory: Path) -> dict[str, int]:
@@ -102,7 +111,7 @@ def seal(home: Path, directory: Path) -> Path:
         raise SealError(str(error)) from error
     record: dict[str, Any] = {"format": FORMAT, "session_id": session.session_id, "sizes": measured}
     try:
-        name = trace_name(session)
+        name = trace_name(session.home, session.session_id, session.events[0].time)
         trace = publish(home, session, directory, unrolled_dir(home) / name)
         record["trace"] = name
         record["summary"] = summarise(trace)

@@ -26,16 +26,16 @@ def _sessions() -> list[LiveSession]:
 
 
 def _overview() -> str:
-    from .sealing import read_seal, unrolled_dir
+    from .sealing import expected_trace
 
     lines = []
     for session in _sessions():
         if session.off:
             lines.append(f"{session.session_id}: not recorded")
             continue
-        seal = read_seal(session.directory)
-        trace = unrolled_dir(session.home) / seal.trace if seal and seal.trace else None
-        lines.append(f"{session.session_id}: {session.events} events, {trace or session.directory}")
+        trace = expected_trace(session.home, session.directory)
+        written = "" if trace and trace.exists() else " (not compiled yet)"
+        lines.append(f"{session.session_id}: {session.events} events, trace {trace}{written}")
         if session.redaction_failures:
             lines.append(f"  {session.redaction_failures} values could not be redacted and were left out")
     return "\n".join(lines) or "No session of this process is recorded yet."

@@ -65,7 +65,7 @@ class LiveSession:
         self._stored: set[str] | None = None
         self._texts: dict[tuple[int, int], Any] = {}
         self._messages: dict[int, str] = {}
-        self._history: list[tuple[Any, Any, Any, str]] = []
+        self._history: list[tuple[Any, int, Any, Any, str]] = []
         self._told: dict[str, Any] = {}
         self._stream: tuple[str, dict[str, Any]] | None = None
         self._arguments: dict[str, tuple[int, str]] = {}
@@ -226,23 +226,23 @@ class LiveSession:
         for index, message in enumerate(messages):
             if type(message) is not dict:
                 message = {"role": "unknown", "content": message}
-            content, calls = message.get("content"), message.get("tool_calls")
-            if index < len(before):
-                old = before[index]
-                same = old[0] is message and old[1] is content and old[2] is calls
-                reference = old[3] if same else self._message(message)
-                keep += keep == index and reference == old[3]
+            # The host adds to a message it has shown already, and may put another text in its place.
+            size, content, calls = len(message), message.get("content"), message.get("tool_calls")
+            old = before[index] if index < len(before) else None
+            if old and old[0] is message and old[1] == size and old[2] is content and old[3] is calls:
+                reference = old[4]
             else:
                 reference = self._message(message)
-            now.append((message, content, calls, reference))
+            keep += keep == index and old is not None and reference == old[4]
+            now.append((message, size, content, calls, reference))
         self._history = now
         if not keep == len(before) == len(now):
-            added = [entry[3] for entry in now[keep:]]
+            added = [entry[4] for entry in now[keep:]]
             self._open().add(RecordKind.HISTORY, {"keep": keep, "add": added})
 
     def forget_objects(self) -> None:
         """Let go of the host's message objects; the next list is compared by content."""
-        self._history = [(None, None, None, entry[3]) for entry in self._history]
+        self._history = [(None, 0, None, None, entry[4]) for entry in self._history]
 
     def _message(self, message: dict[str, Any]) -> str:
         identity = _identity(message)
@@ -388,6 +388,7 @@ class TraceRecorder:
                 self._sessions.move_to_end(name)
                 return session
             wanted = settings.load(home)
+            platform = platform if isinstance(platform, str) else None
             session = LiveSession(home, session_id, journal.load_key(home), wanted.custom_patterns)
             session.platform, session.chat = platform, settings.current_chat()
             session.off = self.off or not wanted.records(session_id, platform)

@@ -15,6 +15,7 @@ import pytest
 from hermes_unroll import compiler, journal
 from hermes_unroll.events import RecordKind, TraceEvent, TraceSession
 from hermes_unroll.generator import generate_trace_program
+from hermes_unroll.reader import read_trace
 from hermes_unroll.trace import Trace
 from tests.unroll.host_driver import SYSTEM, Host, call, conversation, tool_schema
 
@@ -127,7 +128,13 @@ def test_long_arguments_stand_once_and_are_found_from_the_reply(host: Host) -> N
     used = call("call_0", command="echo " + "x" * 3000)
     host.chat().turn("hello", (used, "x"))
     trace = host.trace(SESSION)
-    assert [step["args"] for step in steps(trace, "pre_tool_call", "tool_call")] == [used["args"]] * 2
+    assert [step["args_at"] for step in steps(trace, "pre_tool_call", "tool_call")] == [[2, 0]] * 2
+    program = host.program(SESSION)
+    assert program.read_bytes().count(b"x" * 3000) == 1
+    timeline = read_trace(str(program))["TIMELINE"]
+    assert [step["args"] for step in timeline if step["kind"] in ("pre_tool_call", "tool_call")] == [
+        used["args"]
+    ] * 2
     written = b"".join(path.read_bytes() for path in host.segments(SESSION))
     assert written.count(b"x" * 3000) == 1
 

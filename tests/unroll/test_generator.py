@@ -73,10 +73,13 @@ def test_importing_runs_nothing_recorded():
         del builtins.SENTINEL
 
 
-def test_program_is_assignments_definitions_and_one_call():
+def test_program_is_assignments_definitions_and_two_calls():
     body = ast.parse(generate_trace_program(two_turns())).body
     calls = [node for node in body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)]
-    assert [ast.unparse(call) for call in calls] == ["resolve_cache(RESPONSE_CACHE, CONVERSATION_HISTORY)"]
+    assert [ast.unparse(call) for call in calls] == [
+        "resolve_cache(RESPONSE_CACHE, CONVERSATION_HISTORY)",
+        "resolve_arguments(TIMELINE, CONVERSATION_HISTORY)",
+    ]
     guards = [node for node in body if isinstance(node, ast.If)]
     assert [ast.unparse(guard.test) for guard in guards] == ["__name__ == '__main__'"]
     plain = (ast.Assign, ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
