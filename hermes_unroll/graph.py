@@ -23,7 +23,11 @@ def dependencies(steps: list[dict[str, Any]], messages: list[dict[str, Any]]) ->
     children: dict[Any, int] = {}
     links: dict[int, list[int]] = {}
     for index, step in enumerate(steps):
-        kind, call_id = step["kind"], step.get("tool_call_id")
+        kind, call_id, child = (
+            step["kind"],
+            _key(step.get("tool_call_id")),
+            _key(step.get("child_session_id")),
+        )
         line = background if step.get("background") else main
         if kind == EventKind.PRE_API_REQUEST:
             found = [*line.before(), *line.inputs]
@@ -40,7 +44,7 @@ def dependencies(steps: list[dict[str, Any]], messages: list[dict[str, Any]]) ->
                 if isinstance(call, dict) and isinstance(call.get("id"), str):
                     calls[call["id"]] = index
         elif kind in (EventKind.PRE_TOOL_CALL, EventKind.TOOL_CALL):
-            key = (call_id, step.get("name"))
+            key = (call_id, _key(step.get("name")))
             if kind == EventKind.PRE_TOOL_CALL:
                 found = [calls[call_id]] if call_id in calls else open_tools[-1:]
                 started.setdefault(key, []).append(index)
@@ -52,12 +56,12 @@ def dependencies(steps: list[dict[str, Any]], messages: list[dict[str, Any]]) ->
                 )
                 if found and found[0] in open_tools:
                     open_tools.remove(found[0])
-        elif kind == EventKind.SUBAGENT_STOP and step.get("child_session_id") in children:
-            found = [children[step["child_session_id"]]]
+        elif kind == EventKind.SUBAGENT_STOP and child in children:
+            found = [children[child]]
         elif kind in (EventKind.SUBAGENT_START, EventKind.SKILL_VIEW):
             found = open_tools[-1:]
             if kind == EventKind.SUBAGENT_START:
-                children[step.get("child_session_id")] = index
+                children[child] = index
         elif kind in (EventKind.TURN_END, "context"):
             found = line.before()
         else:
@@ -97,22 +101,28 @@ def state_graph(steps: list[dict[str, Any]], links: dict[int, list[int]]) -> dic
                 turns[turn] = {"kind": "turn", "turn": turn, "start": index, "stop": index}
                 subgraphs.append(turns[turn])
             turns[turn]["stop"] = index
+        child = _key(step.get("child_session_id"))
         if step["kind"] == EventKind.SUBAGENT_START:
-            child = children[step.get("child_session_id")] = {
+            children[child] = {
                 "kind": "subagent",
                 "role": step.get("child_role"),
                 "child_session_id": step.get("child_session_id"),
                 "start": index,
                 "stop": None,
             }
-            subgraphs.append(child)
-        elif step["kind"] == EventKind.SUBAGENT_STOP and step.get("child_session_id") in children:
-            children[step["child_session_id"]]["stop"] = index
+            subgraphs.append(children[child])
+        elif step["kind"] == EventKind.SUBAGENT_STOP and child in children:
+            children[child]["stop"] = index
     return {
         "nodes": [{"id": index, "label": _label(step)} for index, step in enumerate(steps)],
         "edges": [[before, index] for index, found in links.items() for before in found],
         "subgraphs": subgraphs,
     }
+
+
+def _key(value: Any) -> str | None:
+    """Make a dict's key of what a host named something by: it may be any value."""
+    return value if value is None or isinstance(value, str) else repr(value)
 
 
 def _label(step: dict[str, Any]) -> str:

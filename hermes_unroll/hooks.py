@@ -39,6 +39,12 @@ SCAFFOLDING = (
     "_kanban_stop_synthetic",
 )
 
+# What an object with token counts is asked for, in the host's convention and in OpenAI's.
+USAGE = (
+    *("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens"),
+    *("prompt_tokens", "completion_tokens", "total_tokens"),
+)
+
 _told: set[tuple[str, str]] = set()
 _thread = threading.local()
 
@@ -89,9 +95,7 @@ def _home() -> Path:
 
 def _session_id(call: Call) -> str:
     """Name the session a call belongs to. Calls made inside execute_code carry only a task id."""
-    session_id = call.get("session_id") or call.get("parent_session_id")
-    if not isinstance(session_id, str):
-        session_id = "" if session_id is None else str(session_id)
+    session_id = _name(call.get("session_id")) or _name(call.get("parent_session_id"))
     task_id = call.get("task_id")
     if session_id:
         if isinstance(task_id, str) and task_id:
@@ -101,14 +105,24 @@ def _session_id(call: Call) -> str:
     return owner or UNATTRIBUTED
 
 
+def _name(value: Any) -> str:
+    """Return what a value names something by; "" for what has no text."""
+    if isinstance(value, str) or value is None:
+        return value or ""
+    try:
+        return str(value)
+    except Exception:
+        return ""
+
+
 def _context(call: Call, session: LiveSession) -> Call:
     """The fields that every event of a turn carries."""
-    turn_id, task_id = call.get("turn_id"), call.get("task_id")
+    turn_id, task_id = _name(call.get("turn_id")), call.get("task_id")
     fields: Call = {}
     if turn_id:
         fields["turn"] = turn_id
         _note_rotation(turn_id, session)
-    elif not call.get("session_id"):
+    elif not _name(call.get("session_id")):
         fields["inner"] = True
         fields["task"] = task_id
     if threading.current_thread().name.startswith(BACKGROUND_THREAD) or session.is_background(turn_id):
@@ -117,7 +131,7 @@ def _context(call: Call, session: LiveSession) -> Call:
     return fields
 
 
-def _note_rotation(turn_id: Any, session: LiveSession) -> None:
+def _note_rotation(turn_id: str, session: LiveSession) -> None:
     """A turn that goes on under another session id: the host has rotated it."""
     before = RECORDER.owner(f"turn {turn_id}", session.session_id)
     if before != session.session_id and not session.told("predecessor", before):
@@ -132,7 +146,10 @@ def _pick(source: Any, *names: str) -> Call:
 def _get(source: Any, name: str) -> Any:
     if isinstance(source, dict):
         return source.get(name)
-    return getattr(source, name, None)
+    try:
+        return getattr(source, name, None)
+    except Exception:  # a property of the host's may raise anything
+        return None
 
 
 def _milliseconds(seconds: Any) -> float | None:
@@ -303,6 +320,11 @@ def _system_prompt(system: list[Any], session: LiveSession, context: Call) -> No
             session.event(EventKind.SYSTEM_PROMPT, context, {"content": content})
 
 
+def _usage(usage: Any) -> Any:
+    """Return token counts as a mapping; a host may hand over the provider's object."""
+    return usage if isinstance(usage, dict) else _pick(usage, *USAGE) or None
+
+
 @_on("post_api_request")
 def post_api_request(call: Call, session: LiveSession) -> None:
     context = _context(call, session)
@@ -314,7 +336,7 @@ def post_api_request(call: Call, session: LiveSession) -> None:
         | _pick(
             call, "response_model", "message_count", "assistant_content_chars", "assistant_tool_call_count"
         )
-        | {"duration_ms": duration, "usage": call.get("usage")},
+        | {"duration_ms": duration, "usage": _usage(call.get("usage"))},
     )
     reply = call.get("assistant_message")
     shortened = _get(call.get("response"), "assistant_message")
@@ -399,7 +421,7 @@ def post_tool_call(call: Call, session: LiveSession) -> None:
 def subagent_start(call: Call, session: LiveSession) -> None:
     session.event(
         EventKind.SUBAGENT_START,
-        {"turn": call.get("parent_turn_id")}
+        {"turn": _name(call.get("parent_turn_id")) or None}
         | _pick(call, "child_session_id", "child_subagent_id", "parent_subagent_id", "child_role"),
         {"child_goal": call.get("child_goal")},
     )
@@ -414,7 +436,7 @@ def subagent_start(call: Call, session: LiveSession) -> None:
 def subagent_stop(call: Call, session: LiveSession) -> None:
     session.event(
         EventKind.SUBAGENT_STOP,
-        {"turn": call.get("parent_turn_id")}
+        {"turn": _name(call.get("parent_turn_id")) or None}
         | _pick(call, "child_session_id", "child_role", "child_status", "duration_ms"),
         {"child_summary": call.get("child_summary")},
     )

@@ -348,7 +348,8 @@ class StepBuilder:
         self, event: TraceEvent, entry: Entry, place: int, source: str = "message list"
     ) -> None:
         """Make the step of a message that no hook reported: an unknown tool, a cancelled call."""
-        kind = _KIND_OF_ROLE.get(entry.message.get("role"), EventKind.USER_MESSAGE)
+        role = entry.message.get("role")
+        kind = _KIND_OF_ROLE.get(role if isinstance(role, str) else "", EventKind.USER_MESSAGE)
         step: dict[str, Any] = {
             "kind": kind,
             "event_id": f"{event.event_id}.{place}",
