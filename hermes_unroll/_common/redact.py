@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from . import secret_rules as rules
-from .secret_rules import ENV, INLINE, JSON, LINE, QUERY, QUOTED, Lazy
+from .secret_rules import CALL, ENV, INLINE, JSON, LINE, QUERY, QUOTED, Lazy
 
 PLACEHOLDER = Lazy(r"<redacted:[a-z0-9][a-z0-9-]*:[1-9][0-9]*>")
 FAILED = "<redaction failed>"
@@ -88,7 +88,8 @@ class Redactor:
         """
         return self._walk(v, key if isinstance(key, str) else "", 0, {})
 
-    def _walk(self, v: Any, key: str, depth: int, seen: dict[tuple[int, str], Any]) -> Any:
+    def _walk(self, v: Any, key: str, depth: int, seen: dict[Any, Any]) -> Any:
+        """`seen`: the id of each container that is being walked; (id, class of name) of each that was -> result."""
         try:
             if isinstance(v, str):
                 return self._leaf(v, key)
@@ -105,11 +106,14 @@ class Redactor:
                 return v
             if depth >= MAX_DEPTH:
                 return TOO_DEEP
-            memo = (id(v), key)
+            if id(v) in seen:
+                return CIRCULAR
+            memo = id(v), rules.name_class(rules.trailing_name(key)) if key else ""
             if memo not in seen:
-                seen[memo] = CIRCULAR
+                seen[id(v)] = None
                 walk = self._walk_dict if isinstance(v, dict) else self._walk_items
                 seen[memo] = walk(v, key, depth + 1, seen)
+                del seen[id(v)]
             return seen[memo]
         except Exception:  # fail closed: nobody gets to see what could not be redacted
             self.failures += 1
@@ -129,18 +133,16 @@ class Redactor:
                 return self.text(s[:start]) + block
         return self.text(s[:start]) + self._placeholder(rules.kind_of(name, secret), secret) + s[end:]
 
-    def _walk_dict(
-        self, v: dict[Any, Any], _key: str, depth: int, seen: dict[tuple[int, str], Any]
-    ) -> dict[Any, Any]:
+    def _walk_dict(self, v: dict[Any, Any], _key: str, depth: int, seen: dict[Any, Any]) -> dict[Any, Any]:
         out: dict[Any, Any] = {}
         changed = False
         named = _named_value(v)
-        logprobs = "logprob" in v
+        not_secret = _token_of_logprob(v)
         for key, item in v.items():
             name = key if isinstance(key, str) else key.decode("latin-1") if isinstance(key, bytes) else ""
             if key == "value" and named:
                 name = named
-            elif logprobs and key == "token":
+            elif not_secret and key == "token":
                 name = ""
             new_key = self._walk(key, "", depth, seen) if isinstance(key, (str, bytes, tuple)) else key
             new_item = self._walk(item, name, depth, seen)
@@ -150,7 +152,7 @@ class Redactor:
             out[new_key] = new_item
         return out if changed else v
 
-    def _walk_items(self, v: Any, key: str, depth: int, seen: dict[tuple[int, str], Any]) -> Any:
+    def _walk_items(self, v: Any, key: str, depth: int, seen: dict[Any, Any]) -> Any:
         out = []
         in_private_key = False  # a list may hold a PEM block line by line
         for item in v:
@@ -234,8 +236,8 @@ _PEM_LINE = Lazy(rb"(?:\s|\\+[nrt])*(?:[0-9]{1,6}[|:\t ] ?)?[+>|-]?[ \t]*"
 _PEM_ITEM = Lazy(r"[ \t]*(?:[0-9]{1,6}[|:\t ])?[+>|-]?[ \t]*[A-Za-z0-9+/=]{1,200}\s*")
 _BASE64_RUN = Lazy(rb"[A-Za-z0-9+/=]{12,}")
 
-_AUTHORITY = Lazy(rb"([^\s/?#\"'<>\\`:@]{0,256}):([^\s/?#\"'<>\\`]{1,256})")
-_MORE_AUTHORITY = Lazy(rb"(?:[^\s/?#\"'<>\\`@,;]{0,128}@)+(?=[A-Za-z0-9\[.-])")
+_AUTHORITY = Lazy(rb"([^\s/?#\"'<>\\`:@]{0,256}):([^\s/\"'<>\\`]{1,256})")
+_MORE_AUTHORITY = Lazy(rb"(?:[^\s/\"'<>\\`@,;]{0,128}@)+(?=[A-Za-z0-9\[.-])")
 _LOCAL_PART_BACKWARDS = Lazy(rb"[A-Za-z0-9._%+\xc0-\xff-]{1,64}")
 _DOMAIN = Lazy(
     rb"[A-Za-z0-9](?:[A-Za-z0-9-]{0,62}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,62}[A-Za-z0-9])?)+"
@@ -255,6 +257,11 @@ _VALUE_NEXT = Lazy(rb"(\\*[\"'`])?(?:[\s,]|\\+[nr]){1,40}\\*[\"'`]?[vV]alue\\*[\
 _NAME_BEFORE = Lazy(rb"(?:name|key|header|Name|Key)\\*[\"']?[ \t]*[:=][ \t]*\\*[\"']?$")
 _CALL_BEFORE = Lazy(rb"\w\([ \t]*\\*[\"']$")
 _COMMA = Lazy(rb"\\*[\"']\s*,\s*(?=\\*[\"'])")
+_TOLD_VALUE = Lazy(  # "the password is x"; a cell of a table or a word after the name; "password 'x'"
+    rb"[ \t]+(?:is|was)(?:[ \t]+set[ \t]+to)?:?[ \t]+[\"'`]?([^\s\"'`\\,;]{6,256})"
+    rb"|[ \t]*\|?[ \t]*([A-Za-z0-9+/_=.-]{20,512})(?=[\s|\"'\\]|\Z)|[ \t]+[\"'`]([^\s\"'`\\]{6,64})[\"'`]"
+)
+_AUTH_PAIR = Lazy(rb"\([ \t]*[\"'][^\"'\\\n]{0,128}[\"'][ \t]*,[ \t]*[\"']([^\"'\\\n]{1,256})[\"'][ \t]*\)")
 _ELEMENT = Lazy(rb">([^<\s]{1,4096})</")
 _LOGIN_BEFORE = Lazy(rb"login[ \t]+\S{1,64}[ \t]+$")
 _LINE_BEFORE = Lazy(
@@ -264,10 +271,10 @@ _LINE_BEFORE = Lazy(
 
 _SPACE = Lazy(rb"[ \t]*(?:\*\*|__)?[ \t]*")
 _JSON_SPACE = Lazy(rb"(?:\s|\\+[nrt]){0,256}")
-_LITERAL_END = Lazy(rb"[\"'][\s,)\]}:;]{0,40}$")
+_LITERAL_END = Lazy(rb"\\*[\"'](?=[\s,)\]}:;]|\Z)")
 _LITERAL_NEXT = Lazy(rb"\\*[\"'](?:[\s,)\]}:;]|\Z)")
 _OPEN_QUOTE = Lazy(rb"(?:[bBrRuUfF]{1,2}(?=\\*[\"']))?(\\*)([\"'`])")
-_NO_ESCAPE = rb"\\+(?![nrtbfuUxva0\"'`\\/\s])"  # a backslash that belongs to the value
+_NO_ESCAPE = rb"\\+(?![nrtbfuUxva0\"'`\\/\s,;&|<>()\[\]{}])"  # a backslash that belongs to the value
 
 
 def _bare(chars: bytes) -> bytes:
@@ -286,7 +293,9 @@ _PERCENT_VALUE = Lazy(
 )
 _MORE_VALUE = Lazy(rb"[A-Za-z0-9+/=_.~-]*")
 _AFTER_VALUE = Lazy(rb"\s*(?:\\|[,}\]:;)\"']|\Z)")
-_NUMBER = Lazy(rb"-?[0-9]{1,40}(?=[\s,}\]\\\"']|\Z)")
+_LOGPROB_AFTER = Lazy(rb"\\*[\"'],\s*\\*[\"']logprob\\*[\"']")
+_LOGPROB_BEFORE = Lazy(rb"logprob\\*[\"']:\s*[-0-9.e+]{1,30},\s*\\*[\"']token\\*[\"']:\s*\\*[\"']$")
+_NUMBER = Lazy(rb"-?[0-9][0-9.eE+-]{0,40}(?=[\s,}\]\\\"']|\Z)")
 _LIST_ITEM = Lazy(
     rb"(?:[\s,]|\\+[nrt]){0,256}(?:(\\*)([\"'])|(-?[0-9][0-9.eE+-]{0,40}|true|false|null|None|True|False)(?=[\s,\]\\]))"
 )
@@ -294,6 +303,7 @@ _COOKIES = Lazy(
     rb"[\w.!#$%&*+^|~-]{1,128}=[^\s;,\"'\\]{1,4096}(?:;[ ]?[\w.!#$%&*+^|~-]{1,128}(?:=[^;\"'\\\r\n]{0,4096})?)*"
 )
 _HEADER_LINE = Lazy(rb"[^\r\n\"'`\\]{1,4096}")
+_WORDS_FOLLOW = Lazy(r" [a-z]")
 _PARAMETERS = Lazy(
     rb"[\w-]{1,40}=(?:\\*\"[^\"\\\r\n]{0,4096}\\*\"|[^\s,\"'\\]{1,4096})(?:,?[ \t]*[\w-]{1,40}=(?:\\*\"[^\"\\\r\n]{0,4096}\\*\"|[^\s,\"'\\]{1,4096}))*"
 )
@@ -433,7 +443,7 @@ class _Scan:
                     self._token(at)
                 for match in rules.inner_starts().finditer(text, left, start):
                     self._token(match.end())
-                if text.startswith(b"atlasv1.", left) and left >= 15 and end - start >= 16:
+                if text.startswith(b"atlasv1.", left) and left >= 15 and text[left - 15 : left - 1].isalnum():
                     self.spans.append((left - 15, end, "terraform", 0, ""))
                 if not left or text[left - 1] != 46:
                     break
@@ -738,7 +748,9 @@ class _Scan:
         if form == JSON:
             number = _NUMBER.match(text, at)
             if number:
-                if rules.number_is_secret(name_text, number.group().decode()):
+                if number.group().lstrip(b"-").isdigit() and rules.number_is_secret(
+                    name_text, number.group()
+                ):
                     added = (quote or b"").decode()
                     self.spans.append((at, number.end(), "secret", 0, added))
                 return number.end()
@@ -761,7 +773,8 @@ class _Scan:
     def _bare_value(self, name: str, name_text: str, start: int, sign_end: int, at: int, sign: bytes) -> int:
         text = self.bytes
         if text[at : at + 1] in b"[{(<":
-            return 0
+            pair = _AUTH_PAIR.match(text, at) if name == rules.WEAK and name_text.lower() == "auth" else None
+            return self._add(rules.PASSWORD, *pair.span(1), QUOTED, 1) if pair else 0
         before = text[start - 1] if start else 10
         if sign == b"=" and (
             (before in b"?&" and self.text[start - 1] in "?&") or text[start - 5 : start] == b"&amp;"
@@ -775,9 +788,17 @@ class _Scan:
                 value, form = _INLINE_VALUE.match(text, at), INLINE
             elif value.group(1)[-1:] in b",;)" or _CALL.match(value.group(1)):
                 value, form = _INLINE_VALUE.match(text, at), INLINE
+            if (
+                form == LINE
+                and sign == b":"
+                and name_text.isupper()
+                and "_" in name_text
+                and before not in b"\"'"
+            ):
+                form = ENV
         if not value:
             return 0
-        end = value.end(1) if form == LINE else value.end()
+        end = value.end(value.lastindex or 0)
         if form == ENV:
             for joint in (b"&&", b"||", b"[truncated", b"<truncated"):
                 joined = text.find(joint, at, end)
@@ -804,6 +825,11 @@ class _Scan:
         if text[end] in b" \t":
             flag = text.startswith(b"--", start)
             if not flag and not _LOGIN_BEFORE.search(text[max(0, start - 80) : start]):
+                told = _TOLD_VALUE.match(text, end)
+                if told and rules.is_telling(
+                    name, self.text[slice(*told.span(told.lastindex))], told.lastindex
+                ):
+                    return self._add(name, *told.span(told.lastindex), JSON, 0)
                 return 0
             at = _SPACE.match(text, end).end()  # type: ignore[union-attr]
             opening = _OPEN_QUOTE.match(text, at)
@@ -828,13 +854,15 @@ class _Scan:
             return self._add(name, *value.span(1), LINE, 0) if value else 0
         comma = _COMMA.match(text, end)
         if comma and _CALL_BEFORE.search(text[max(0, start - 12) : start]):
-            return self._quoted_value(name, _OPEN_QUOTE.match(text, comma.end()), QUOTED)  # type: ignore[arg-type]
+            return self._quoted_value(name, _OPEN_QUOTE.match(text, comma.end()), CALL)  # type: ignore[arg-type]
         return 0
 
     def _quoted_value(self, name: str, opening: re.Match[bytes], form: str, same: bool = False) -> int:
         """`same`: name and value have the same quotes, so this one is sure to open and not to close something."""
         text = self.bytes
         start, depth, quote = opening.end(), len(opening.group(1)), opening.group(2)
+        if quote == b"`" and text.startswith(b"``", start):  # a fence of Markdown
+            return 0
         if not depth and text.startswith(quote * 2, start):  # triple quotes
             start += 2
             end = text.find(quote * 3, start, start + 32768)
@@ -844,7 +872,8 @@ class _Scan:
         if not closed:  # the text was cut; or it stands in a literal that ends on this line
             line = text.find(b"\n", start, start + 4096)
             end = min(i for i in (end, line, len(text)) if i >= 0)
-            end = start + len(_LITERAL_END.sub(b"", text[start:end]))
+            literal = _LITERAL_END.search(text, start, end)
+            end = literal.start() if literal else end
             if text[start : start + 1] in (b",", b";", b":", b")", b"]", b"}"):
                 return 0
         if PLACEHOLDER.match(self.text, start) or _LITERAL_NEXT.match(text, start):
@@ -881,7 +910,7 @@ class _Scan:
             at = item.end()
             if item.group(2):
                 end, closed = self._closing_quote(at, item.group(2), len(item.group(1)))
-                if not closed:
+                if not closed or _LITERAL_NEXT.match(text, at):
                     return at
                 self._add(name, at, end, JSON, (len(item.group(1)) + 1).bit_length())
                 at = end + len(item.group(1)) + 1
@@ -900,11 +929,12 @@ class _Scan:
                 self.spans.append((*parameters.span(), "secret", 0, ""))
                 return parameters.end()
         start = scheme.end() if scheme else 0
-        word = value[start:].split(" ")[0].rstrip(",;")
+        word = value[start:].split(" ")[0].rstrip(",;.…")
         if "<redacted:" in word:
             return 0
         if scheme and scheme.group(1).lower() in rules.SCHEMES:
-            if not word or rules.is_template(word) or rules.is_prose(word):
+            prose = _WORDS_FOLLOW.match(value, start + len(word)) and word.isalpha()
+            if not word or prose or rules.is_template(word) or rules.is_prose(word):
                 return 0
         elif not rules.is_secret(rules.TOKEN, word, INLINE):
             return 0
@@ -914,9 +944,14 @@ class _Scan:
         value = self.text[start:end]
         head, tail = _secret_part(value, name)
         secret = value[head:tail]
-        if "<redacted:" in secret or not rules.is_secret(name, secret, form):
+        if "<redacted:" in secret or not rules.is_secret(
+            name, _plain(secret, levels) if levels else secret, form
+        ):
             return 0
-        if name == rules.TOKEN and '"logprob' in self.text[max(0, start - 200) : end + 120].replace("'", '"'):
+        if name == rules.TOKEN and (
+            _LOGPROB_AFTER.match(self.bytes, end)
+            or _LOGPROB_BEFORE.search(self.bytes[max(0, start - 80) : start])
+        ):
             return 0
         block = rules.BARE_BLOCK.fullmatch(secret) if "PRIVATE KEY" in secret else None
         if block and any(
@@ -976,6 +1011,12 @@ def _plain(secret: str, levels: int) -> str:
 
         return unquote(secret)
     return secret
+
+
+def _token_of_logprob(v: dict[Any, Any]) -> bool:
+    """Whether `token` in this dict is a piece of text with its probability, as models report them."""
+    keys = list(v) if "token" in v and isinstance(v.get("logprob"), (int, float)) else []
+    return any({one, other} == {"token", "logprob"} for one, other in zip(keys, keys[1:]))
 
 
 def _named_value(v: dict[Any, Any]) -> str:

@@ -255,7 +255,7 @@ def cut_token_at(text: bytes, start: int, end: int) -> str | None:
         return None
     rule = TOKEN_HEADS[head][match.lastindex - 1]  # type: ignore[operator]
     body = text[start + rule.skip : end].decode("latin-1")
-    if _dummy_token(body) or (rule.mixed and not _mixed(body)):
+    if _dummy_token(body) or not (_mixed(body) if rule.mixed else body[-1] not in "-_"):
         return None
     return rule.kind
 
@@ -407,12 +407,12 @@ def trailing_name(key: str) -> str:
     return match.group(1) if match else ""
 
 
-def number_is_secret(name: str, value: int | str) -> bool:
+def number_is_secret(name: str, value: int | bytes) -> bool:
     """Whether a number under this name is a secret: only under names of passwords; a pin has four digits."""
     name = trailing_name(name)
     if name_class(name) != PASSWORD:
         return False
-    return len(str(value)) >= 4 or not name.lower().endswith("pin")
+    return not name.lower().endswith("pin") or len(value if isinstance(value, bytes) else str(value)) >= 4
 
 
 _TRAILING_NAME = Lazy(r"([A-Za-z0-9_-]+)[^A-Za-z0-9]*$")
@@ -420,16 +420,18 @@ _TRAILING_NAME = Lazy(r"([A-Za-z0-9_-]+)[^A-Za-z0-9]*$")
 # ---- values ---------------------------------------------------------------------------------------------
 
 # How a value stands beside its name.
-JSON, QUOTED, ENV, LINE, QUERY, INLINE = "json", "quoted", "env", "line", "query", "inline"
+JSON, QUOTED, CALL, ENV, LINE, QUERY, INLINE = "json", "quoted", "call", "env", "line", "query", "inline"
 
 _TEMPLATE = Lazy(
-    r"\$\{?[A-Za-z_][\w.:-]*\}?|\$\(.*|\$[0-9@*#?]|`.*`|%[A-Za-z_]\w*%|%\(?\w*\)?[sdr]|\{\{.*\}\}|\$\{.*\}|#\{.*\}"
-    r"|\{[A-Za-z_][\w.\[\]\"'()!:]*\}|<[^<>]*>|\[[A-Za-z_. -]+\]|:[a-z_]+|\?|[*•.…_#xX-]{3,}|ENC\[.*|![A-Za-z]+.*|\{cipher\}.*"
-    r"|&[a-z_]+|(?:process\.env|os\.environ|os\.getenv|import\.meta\.env|ENV|env|vars|secrets|var|local|module|data)"
-    r"[.(\[].*",
+    r"\$\{?[A-Z_][A-Z0-9_.:-]*\}?|\$\(.*|\$[0-9@*#?]|`.*`|%[A-Za-z_]\w*%|(?:[:@/ ]?%\(?\w*\)?[sdr])+"
+    r"|\{\{.*\}\}|\$\{.*\}|#\{.*\}|\{[A-Za-z_][\w.\[\]\"'()!:]*\}|(?:[:@/ ]?\{\})+|(?:[:@/ ]?<[^<>]*>)+|\[[A-Za-z_. -]+\]"
+    r"|:[a-z_]+|\?|[*•.…_#xX-]{3,}|ENC\[.*|!(?:vault|secret|Ref|Sub|GetAtt|env|ENV|lookup|reference)\b.*"
+    r"|\{cipher\}.*|&[a-z_]+"
+    r"|(?:process\.env|os\.environ|os\.getenv|import\.meta\.env|ENV|env|vars|secrets|var|local|module|data)[.(\[].*",
     re.DOTALL,
 )
-_TEMPLATE_PART = Lazy(r"\$\{[^{}]*\}|\$?\{\{[^{}]*\}\}|\$\([^()]*\)|\$[A-Za-z_]\w*|\{[A-Za-z_][\w.]*\}")
+_LOWER_VARIABLE = Lazy(r"\$[a-z]\w*")
+_TEMPLATE_PART = Lazy(r"\$\{[^{}]*\}|\$?\{\{[^{}]*\}\}|\$\([^()]*\)|\$[A-Z_][A-Z0-9_]*|\{[A-Za-z_][^{}]*\}")
 _NOTHING = _words(
     "none null nil undefined true false yes no on off str string int integer bool boolean number float "
     "bytes text any object array list dict void uuid varchar char optional required secretstr n/a na tbd "
@@ -438,7 +440,7 @@ _NOTHING = _words(
 )
 _PLACEHOLDER = Lazy(
     r"(?:your|YOUR|Your)(?:[-_. A-Z]).*|(?:insert|replace|enter|paste|put|change)[-_ ](?:me|your|with|the|this)\b.*"
-    r"|.*[-_ ]here|<.*|[A-Z_-]{0,24}x{6,}.*|[A-Z]{2,12}[-_](?:[A-Z]{2,12}[-_])?|x{4,}.*|.*\*{3,}|(?:\[|\()?redacted.*|\(.*\)",
+    r"|.*[-_ ]here|<[a-z_ -]+|[A-Z_-]{0,24}x{6,}.*|[A-Z]{2,12}[-_](?:[A-Z]{2,12}[-_])?|x{4,}.*|.*\*{3,}|(?:\[|\()?redacted.*|\([a-z ]*\)",
     re.IGNORECASE | re.DOTALL,
 )
 _VARIABLE_NAME = Lazy(
@@ -448,9 +450,12 @@ _PATH = Lazy(
     r"(?:~|\.{0,2})/(?:[a-z0-9._@-]+/)*[A-Za-z0-9._-]*|[\w./-]+\.(?:pem|key|json|txt|crt|ya?ml)|file:.*"
 )
 _SOME_PATH = Lazy(r"(?:~|\.{1,2})/[\w./-]+|/[\w.-]+/[\w./-]+")
-_URL = Lazy(r"https?://[^\s@]*")
+_VERSION_RANGE = Lazy(r"[\^~<>=v ]{0,4}[0-9]+(?:\.[0-9x*]+){1,2}(?:[-+.][\w.-]{1,24})?")
+_COLOR = Lazy(r"#[0-9a-fA-F]{3,8}")
+_CONSTANT = Lazy(r"[A-Z]+(?:_[A-Z]+)+")
+_URL = Lazy(r"(?:https?|op|vault|ssm|arn|gcp|aws|awssm|env|file|secret|keyring|ref\+\w+):/{0,2}[^\s@]*")
 _IDENTIFIER = Lazy(r"[A-Za-z_$&*@][A-Za-z_]*[0-9]{0,2}")
-_CHAIN = Lazy(r"[A-Za-z_$&*@!][A-Za-z_]*[0-9]{0,2}(?:(?:\.|->|::|\?\.)[A-Za-z_]+[0-9]{0,2})+!?")
+_CHAIN = Lazy(r"[A-Za-z_$&*@!]+[0-9]{0,3}\w{0,24}?(?:(?:\.|->|::|\?\.)[A-Za-z_]+[0-9]{0,3}[A-Za-z_]*)+!?")
 _SNAKE_OR_CAMEL = Lazy(
     r"[a-z]+(?:_[a-z]+)+[0-9]?|[a-z]+(?:[A-Z][a-z]+)+[0-9]?|[A-Z][a-z]+(?:[A-Z][a-z]+)*|[A-Z_]+"
 )
@@ -468,7 +473,7 @@ _LABEL = Lazy(
     re.IGNORECASE,
 )
 _UUID_OR_DIGITS = Lazy(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[\d.,:/_+-]+")
-_HEX_DIGEST = Lazy(r"[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}")
+_RANDOM_PART = Lazy(r"(?=[A-Za-z+/=_]{0,40}[0-9])[A-Za-z0-9+/=_%]{10}")
 _LETTER, _DIGIT = Lazy(r"[A-Za-z]"), Lazy(r"[0-9]")
 
 
@@ -483,21 +488,31 @@ def is_secret(name: str, value: str, form: str) -> bool:
     if name == WEAK:
         if form == INLINE:
             return False
-        return _looks_random(value, 16) and (form != QUERY or not _UUID_OR_DIGITS.fullmatch(value))
-    if name == BARE_PASS and (value.isdigit() or form in (LINE, INLINE, QUOTED)):
-        return form == QUOTED and _looks_random(value, 6)
+        return (
+            _looks_random(value, 16)
+            and _RANDOM_PART.search(value) is not None
+            and (form != QUERY or not _UUID_OR_DIGITS.fullmatch(value))
+        )
+    if name == BARE_PASS and (value.isdigit() or " " in value or form in (LINE, INLINE, QUOTED)):
+        return _looks_random(value, 6 if form == QUOTED else 8)
     if name != PASSWORD:
         if _VARIABLE_NAME.fullmatch(value) or _PATH.fullmatch(value) or _URL.fullmatch(value):
             return False
+        if _COLOR.fullmatch(value) or _VERSION_RANGE.fullmatch(value) or value.strip().lower() in SCHEMES:
+            return False
+        if "_" in value and value.islower() and name_class(value) == TOKEN and not _DIGIT.search(value):
+            return False  # the name of another field
     elif form != JSON and (_VARIABLE_NAME.fullmatch(value) or _SOME_PATH.fullmatch(value)):
         return False
     if form in (JSON, QUERY):
         return True
     if form == QUOTED:
         return _quoted_is_secret(name, value)
+    if form == CALL:
+        return _looks_random(value, 6) or (name in (AUTHORIZATION, COOKIE) and len(value) >= 6)
     if form == ENV:
         if name == PASSWORD:
-            return not value.endswith("()")
+            return not value.endswith("()") and not (value.isdigit() and len(value) < 4)
         return len(value) >= 4 and not value.isdigit() and not _CHAIN.fullmatch(value)
     return _bare_is_secret(name, value, form)
 
@@ -519,12 +534,33 @@ def kind_of(name: str, value: str) -> str:
 _PLAIN_EMAIL = Lazy(rb"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")
 
 
+def is_telling(name: str, value: str, way: int) -> bool:
+    """Whether a value that follows its name without a sign looks like a secret and like nothing else.
+
+    way 1: "the password is x"; 2: a word or a table cell after the name; 3: a quoted word after it.
+    """
+    digits, upper, lower = _DIGIT.search(value), value.lower() != value, value.upper() != value
+    if not digits or not _looks_random(value, 6) or is_template(value):
+        return False
+    if way == 1:
+        return (upper and lower) or re.search(r"[^\w.-]", value.rstrip(".:!?")) is not None
+    if way == 2:
+        return upper and lower and len(_DIGIT.findall(value)) >= 3 and _RANDOM_PART.search(value) is not None
+    return name == PASSWORD
+
+
 def is_template(value: str) -> bool:
     """Whether the value stands for a secret without being one: ${VAR}, {{ x }}, <your-key>, ****, changeme."""
     if value.lower() in _NOTHING or _TEMPLATE.fullmatch(value) or _PLACEHOLDER.fullmatch(value):
         return True
+    if len(value) < 3 and not value.isascii() and not any(map(str.isalnum, value)):  # an emoji
+        return True
+    if _LOWER_VARIABLE.fullmatch(value):
+        return _CODE_WORDS.search(value) is not None
+    if "{" not in value and "$" not in value:
+        return False
     rest = _TEMPLATE_PART.sub("", value)
-    return rest != value and len(rest) < 6
+    return rest != value and (len(rest) < 6 or (len(rest) < 24 and _DIGIT.search(rest) is None))
 
 
 def _looks_random(value: str, least: int) -> bool:
@@ -544,7 +580,7 @@ def _quoted_is_secret(name: str, value: str) -> bool:
         return name == PASSWORD and len(value) >= 12 and not _LABEL.search(value)
     if name == PASSWORD:
         return not (value[:1].isupper() and value.isalpha() and _CODE_WORDS.search(value))
-    if len(value) < 6 or _ALGORITHM.fullmatch(value):
+    if len(value) < 6 or value[0] in "[(^" or _ALGORITHM.fullmatch(value) or _CONSTANT.fullmatch(value):
         return False
     return (
         (len(value) >= 8 and not _IDENTIFIER.fullmatch(value)) or _looks_random(value, 6) or len(value) >= 20
@@ -561,6 +597,8 @@ def _bare_is_secret(name: str, value: str, form: str) -> bool:
             return name == PASSWORD and len(value) >= 6 and not _UUID_OR_DIGITS.fullmatch(value)
         if name == PASSWORD:
             return len(value) >= 4 and (_DIGIT.search(value) is not None or form == LINE or len(value) >= 8)
+        if form == INLINE and len(value) < 24 and len(_DIGIT.findall(value)) < 2:
+            return False
         return _looks_random(value, 6)
     if name != PASSWORD or _SNAKE_OR_CAMEL.fullmatch(value) or _CODE_WORDS.search(value):
         return False
@@ -580,7 +618,7 @@ _PROSE = _words(
     "authentication auth token tokens scheme header headers credentials credential is and or the a an of for with"
     " required format string type authorization access in value jwt api key not must to from as method flow"
 )
-AUTHORITY_END = Lazy(rb"[\s/?#\"'<>\\`]")
+AUTHORITY_END = Lazy(rb"[\s/\"'<>\\`]|^[^:]*[?#]")
 
 
 def is_prose(word: str) -> bool:
@@ -616,7 +654,7 @@ _COMMON_ENDINGS = _words(
 _VERSION = Lazy(rb"v?[0-9]+\.[0-9x]")
 _REMOTE_PATH = Lazy(rb":(?:[~/.]|[\w.-]{1,64}/|[\w-]{1,40}\.git)")
 _REMOTE_COMMAND = Lazy(
-    rb"(?:^|[^\w-]|\\[nrt])(?:ssh|scp|sftp|rsync|mosh|ssh-copy-id|autossh|sshfs)\s[^\n|;&\"']{0,80}$"
+    rb"(?:^|[^\w-]|\\[nrt]|\\[xuU][0-9a-f]{2,8})(?:ssh|scp|sftp|rsync|mosh|ssh-copy-id|autossh|sshfs)\s[^\n|;&\"']{0,80}$"
 )
 
 
@@ -646,18 +684,18 @@ def is_email(local: bytes, domain: bytes, before: bytes, after: bytes) -> bool:
 # command | its argument with a password, after the command on the same line (a backslash may continue it)
 COMMANDS = (
     (b"curl", Lazy(rb"-(?<=[\s\"']-)(?:[a-zA-Z]{0,8}u|-(?:proxy-)?user)(?:[ \t]{1,4}|=)\\*[\"']?(?![0-9]+:[0-9]+\b)"
-                   rb"[^\s:\"'\\]{0,128}:(?P<secret>[^\s\"'\\]{1,256})")),
-    (b"sshpass", Lazy(rb"-(?<=\s-)p[ \t]{0,4}\\*[\"']?(?P<secret>[^\s\"'\\]{1,256})")),
-    (b"mysql", Lazy(rb"-(?<=\s-)p\\*[\"']?(?P<secret>[^\s\"'\\-][^\s\"'\\]{1,256})")),
-    (b"docker login", Lazy(rb"-(?<=\s-)p[ \t]{1,4}\\*[\"']?(?P<secret>[^\s\"'\\-][^\s\"'\\]{1,256})")),
-    (b"redis-cli", Lazy(rb"-(?<=\s-)a[ \t]{1,4}\\*[\"']?(?P<secret>[^\s\"'\\-][^\s\"'\\]{1,256})")),
+                   rb"[^\s:\"'\\]{0,128}:(?P<secret>(?![,:;)\]}])[^\s\"'\\]{1,256})")),
+    (b"sshpass", Lazy(rb"-(?<=[s ]-)(?<=sshpass -)p[ \t]{0,4}\\*[\"']?(?P<secret>(?![,:;)\]}])[^\s\"'\\]{1,256})")),
+    (b"mysql", Lazy(rb"-(?<=\s-)p\\*[\"']?(?P<secret>(?![,:;)\]}])[^\s\"'\\-][^\s\"'\\]{1,256})")),
+    (b"docker login", Lazy(rb"-(?<=\s-)p[ \t]{1,4}\\*[\"']?(?P<secret>(?![,:;)\]}])[^\s\"'\\-][^\s\"'\\]{1,256})")),
+    (b"redis-cli", Lazy(rb"-(?<=\s-)a[ \t]{1,4}\\*[\"']?(?P<secret>(?![,:;)\]}])[^\s\"'\\-][^\s\"'\\]{1,256})")),
 )  # fmt: skip
 BARE_BLOCK = Lazy(r"(?:\s|\\+[nr])*(-----BEGIN [^-]*-----.*?-----END [^-]*-----)(?:\s|\\+[nr])*", re.DOTALL)
-COMMAND_BREAK = Lazy(rb"(?<!\\)[\r\n]|(?<!\\)\\n")
+COMMAND_BREAK = Lazy(rb"(?<!\\)[\r\n]|(?<!\\)\\n|', [\"']|\", '")
 
 # ---- escapes and patterns -------------------------------------------------------------------------------
 
-_ESCAPE = Lazy(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
+_ESCAPE = Lazy(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U00([01][0-9a-fA-F]{5})|(.))", re.DOTALL)
 _SHORT_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 
@@ -665,8 +703,10 @@ def unescaped(text: str) -> str:
     """The text with one level of JSON or Python escapes undone; what is no escape stays."""
 
     def char(match: re.Match[str]) -> str:
-        code = match.group(1) or match.group(2)
-        return chr(int(code, 16)) if code else _SHORT_ESCAPES.get(match.group(3), match.group(3))
+        code = match.group(1) or match.group(2) or match.group(3)
+        return (
+            chr(min(int(code, 16), 0x10FFFF)) if code else _SHORT_ESCAPES.get(match.group(4), match.group(4))
+        )
 
     text = _ESCAPE.sub(char, text)
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")  # joins surrogate pairs
