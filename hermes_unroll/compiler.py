@@ -40,7 +40,7 @@ def compile_session(session: TraceSession, overrides: dict[str, Any] | None = No
     cache = response_cache(built.steps, messages, built.results)
     refer_to_arguments(built.steps, messages)
     links = dependencies(built.steps, messages)
-    built.inexact += stored_otherwise(order, built.results, built.given)
+    built.inexact += stored_otherwise(order, built.results, built.given, built.facts.get("platform"))
     return Trace(
         session=_session(built, session),
         messages=messages,

@@ -7,7 +7,9 @@ from typing import Any
 from .conversation import LONG_RESULT, SHORT_RESULT, SPILLED, Entry
 
 
-def stored_otherwise(order: list[Entry], results: dict[str, Any], given: set[int]) -> list[dict[str, Any]]:
+def stored_otherwise(
+    order: list[Entry], results: dict[str, Any], given: set[int], platform: Any
+) -> list[dict[str, Any]]:
     """Return {what, message, why} for each message, by index, that the store holds in another form.
 
     ``results`` are what tools returned, by event id; ``given`` the ids of entries a client brought along.
@@ -15,6 +17,8 @@ def stored_otherwise(order: list[Entry], results: dict[str, Any], given: set[int
     notes = []
     for index, entry in enumerate(order):
         why = _why(entry, results, id(entry) in given)
+        if entry.message.get("role") == "system" and platform == "subagent":
+            why = "the host stores a sub-agent's system prompt without the task it was sent with"
         if why:
             notes.append({"what": "message", "message": index, "why": why})
     return notes

@@ -136,7 +136,7 @@ def kill_one(home: Path, names: list[str], sessions: tuple[str, ...], seconds: f
 def traces_of(home: Path) -> list[Trace]:
     sessions = []
     for session_id in SESSIONS:
-        # Killed before its first hook returned, a session has nothing to load; what was reported must be found.
+        # Killed before its first hook returned, a session has nothing to load.
         with contextlib.suppress(journal.JournalError):
             sessions.append(journal.load_session(journal.session_dir(home, session_id)))
     assert not any(session.damage for session in sessions)
