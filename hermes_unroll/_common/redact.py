@@ -1,14 +1,15 @@
-"""Replace secrets by stable placeholders, in one text or a whole structure, and find what a finished file holds.
+"""Replace secrets by stable placeholders in a text or a structure, and find what a finished file holds.
 
-A text is searched once, as Latin-1 bytes of the same length: long runs of word characters are compared with the
-token formats, and the names of secret fields, `@`, `PRIVATE KEY` and the like are judged where they occur. No
-pattern is tried at every position, which keeps the time linear. Quoting is read at any depth of escaping, so JSON
-inside JSON needs no parsing: a placeholder has no character that JSON would escape, and the text around it stays
-as it was. `secret_rules.py` says what a secret looks like.
+A text is searched once, as Latin-1 bytes of the same length: long runs of word characters are compared
+with the token formats, and the names of secret fields, `@`, `PRIVATE KEY` and the like are judged where
+they occur. No pattern is tried at every position, which keeps the time linear. Quoting is read at any
+depth of escaping, so JSON inside JSON needs no parsing: a placeholder has no character that JSON would
+escape, and the text around it stays as it was. `secret_rules.py` says what a secret looks like.
 """
 
 from __future__ import annotations
 
+import operator
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
@@ -43,9 +44,10 @@ class Finding(NamedTuple):
 class Redactor:
     """Redacts with one numbering, so that a secret has one placeholder wherever it occurs.
 
-    `custom_patterns` are regular expressions (`unroll.redact.custom_patterns`); every non-empty match is a secret
-    of kind `custom`. `number` gives the ordinals; without it they are kept here under a keyed hash of the secret,
-    so the secret itself is not retained. `failures` counts the values that were dropped.
+    `custom_patterns` are regular expressions (`unroll.redact.custom_patterns`); every non-empty match is
+    a secret of kind `custom`. `number` gives the ordinals; without it they are kept here under a keyed
+    hash of the secret, so the secret itself is not retained. `failures` counts the values that were
+    dropped.
     """
 
     def __init__(self, *, custom_patterns: Iterable[str] = (), number: Number | None = None):
@@ -72,7 +74,7 @@ class Redactor:
 
     def find(self, s: str) -> list[Finding]:
         """What is still secret in a finished text, in order. Placeholders are no findings."""
-        scan = self._scan(s)
+        scan = self._scan(s, finished=True)
         if scan is None:
             return []
         return [Finding(kind, scan.offset(start), scan.offset(end)) for start, end, kind, _, _ in scan.spans]
@@ -80,16 +82,17 @@ class Redactor:
     def value(self, v: Any, key: str | None = None) -> Any:
         """The structure with every secret replaced; parts in which nothing changed are the same objects.
 
-        Walks dict (keys too), list, tuple, set and frozenset; `key` is the name under which `v` stands. A text
-        under a secret name is replaced whole, as are the texts of a list there; numbers only under names of
-        passwords. bytes and bytearray are read as Latin-1 and, when redacted, come back as bytes. Objects of other
-        types are not looked into: turn them into text first. A value that cannot be redacted becomes FAILED, one
-        nested more than MAX_DEPTH deep TOO_DEEP, a container inside itself CIRCULAR. Never raises.
+        Walks dict (keys too), list, tuple, set and frozenset; `key` is the name under which `v` stands. A
+        text under a secret name is replaced whole, as are the texts of a list there; numbers only under
+        names of passwords. bytes and bytearray are read as Latin-1 and, when redacted, come back as
+        bytes. Objects of other types are not looked into: turn them into text first. A value that cannot
+        be redacted becomes FAILED, one nested more than MAX_DEPTH deep TOO_DEEP, a container inside
+        itself CIRCULAR. Never raises.
         """
         return self._walk(v, key if isinstance(key, str) else "", 0, {})
 
     def _walk(self, v: Any, key: str, depth: int, seen: dict[Any, Any]) -> Any:
-        """`seen`: the id of each container that is being walked; (id, class of name) of each that was -> result."""
+        """`seen`: ids of the containers around `v`; and (id, class of name) -> result of those walked."""
         try:
             if isinstance(v, str):
                 return self._leaf(v, key)
@@ -147,7 +150,7 @@ class Redactor:
             new_key = self._walk(key, "", depth, seen) if isinstance(key, (str, bytes, tuple)) else key
             new_item = self._walk(item, name, depth, seen)
             changed = changed or new_key is not key or new_item is not item
-            while new_key in out and new_key is not key:
+            while new_key in out:  # two keys may look alike once redacted, or one like a placeholder
                 new_key = f"{new_key} "
             out[new_key] = new_item
         return out if changed else v
@@ -161,7 +164,7 @@ class Redactor:
                 out.append(new if new != item else self._walk(item, key, depth, seen))
             else:
                 out.append(self._walk(item, key, depth, seen))
-        if all(new is old for new, old in zip(out, v)):
+        if all(map(operator.is_, out, v)):
             return v
         for kind in (list, set, frozenset):
             if isinstance(v, kind):
@@ -183,10 +186,10 @@ class Redactor:
     def _placeholder(self, kind: str, secret: str) -> str:
         return f"<redacted:{kind}:{self._number(kind, secret)}>"
 
-    def _scan(self, s: str) -> _Scan | None:
+    def _scan(self, s: str, finished: bool = False) -> _Scan | None:
         if len(s) < 6 and not self._custom:
             return None
-        scan = _Scan(s)
+        scan = _Scan(s, finished)
         scan.run()
         for pattern in self._custom:
             for start, end in pattern.matches(scan.text):
@@ -219,8 +222,9 @@ _LONG = b"A" * 16  # the shortest token that counts without a truncation mark
 _ONCE = 50_000  # characters from which a text is searched only once
 
 # Parts of the names of secret fields, and the lower-case letters that may follow one within its word.
-_STEMS = ((b"pass", b"wpc"), (b"pw", b"d"), (b"secret", b""), (b"token", b"s"), (b"key", b"s"), (b"credential", b"s"),
-          (b"cookie", b"s"), (b"auth", b"o"), (b"pin", b""))  # fmt: skip
+_STEMS = ((b"pass", b"wpc"), (b"pw", b"d"), (b"secret", b""), (b"token", b"s"), (b"key", b"s"),
+          (b"credential", b"s"), (b"cookie", b"s"), (b"auth", b"o"), (b"pin", b""))  # fmt: skip
+_KEY_AFTER = (b"api ", b"ess ", b"ret ")  # API key, access key, secret key
 _PLURALS = (b"api", b"ess", b"uth", b"esh")  # api_tokens, access_tokens, auth_tokens, refresh_tokens
 
 _ESCAPED_CHAR = Lazy(r"(\\+)(?:u00([2-7][0-9a-fA-F])|/)")
@@ -236,6 +240,7 @@ _PEM_LINE = Lazy(rb"(?:\s|\\+[nrt])*(?:[0-9]{1,6}[|:\t ] ?)?[+>|-]?[ \t]*"
 _PEM_ITEM = Lazy(r"[ \t]*(?:[0-9]{1,6}[|:\t ])?[+>|-]?[ \t]*[A-Za-z0-9+/=]{1,200}\s*")
 _BASE64_RUN = Lazy(rb"[A-Za-z0-9+/=]{12,}")
 
+_NO_ADDRESS = frozenset(b" \t\r\n/\"'<>\\`")  # before an @: neither a local part nor a password ends so
 _AUTHORITY = Lazy(rb"([^\s/?#\"'<>\\`:@]{0,256}):([^\s/\"'<>\\`]{1,256})")
 _MORE_AUTHORITY = Lazy(rb"(?:[^\s/\"'<>\\`@,;]{0,128}@)+(?=[A-Za-z0-9\[.-])")
 _LOCAL_PART_BACKWARDS = Lazy(rb"[A-Za-z0-9._%+\xc0-\xff-]{1,64}")
@@ -248,7 +253,8 @@ _CUT_DOMAIN = Lazy(rb"([A-Za-z0-9-]{0,63}\.?)(?=(\?|\.\.\.|[\[<(]trunc|\\+u2026)
 _NAME_END = frozenset(b"\"'`\\]:=%*_ \t\r\n>!")
 _ASSIGN = Lazy(
     rb"(\\*[\"'`])?\]?(?:\*\*|__)?[ \t]{0,20}"
-    rb"(?::[ \t]*(?:str|String|string|bytes|Final|Optional\[str\]|str[ ]*\|[ ]*None|&(?:'static )?str)[ \t]*(?==[^=]))?"
+    rb"(?::[ \t]*(?:str|String|string|bytes|Final|Optional\[str\]|str[ ]*\|[ ]*None|&(?:'static )?str)[ \t]*"
+    rb"(?==[^=]))?"
     rb"(=>|:=|={1,3}|!==?|:(?![:=]))"
 )
 _QUERY_NAME = Lazy(rb"(?:amp;)?[a-z0-9-]{0,24}(?:sig|signature|code|hmac|sign)(?==)")
@@ -297,15 +303,18 @@ _LOGPROB_AFTER = Lazy(rb"\\*[\"'],\s*\\*[\"']logprob\\*[\"']")
 _LOGPROB_BEFORE = Lazy(rb"logprob\\*[\"']:\s*[-0-9.e+]{1,30},\s*\\*[\"']token\\*[\"']:\s*\\*[\"']$")
 _NUMBER = Lazy(rb"-?[0-9][0-9.eE+-]{0,40}(?=[\s,}\]\\\"']|\Z)")
 _LIST_ITEM = Lazy(
-    rb"(?:[\s,]|\\+[nrt]){0,256}(?:(\\*)([\"'])|(-?[0-9][0-9.eE+-]{0,40}|true|false|null|None|True|False)(?=[\s,\]\\]))"
+    rb"(?:[\s,]|\\+[nrt]){0,256}(?:(\\*)([\"'])|(-?[0-9][0-9.eE+-]{0,40}|true|false|null|None|True"
+    rb"|False)(?=[\s,\]\\]))"
 )
 _COOKIES = Lazy(
-    rb"[\w.!#$%&*+^|~-]{1,128}=[^\s;,\"'\\]{1,4096}(?:;[ ]?[\w.!#$%&*+^|~-]{1,128}(?:=[^;\"'\\\r\n]{0,4096})?)*"
+    rb"[\w.!#$%&*+^|~-]{1,128}=[^\s;,\"'\\]{1,4096}(?:;[ ]?[\w.!#$%&*+^"
+    rb"|~-]{1,128}(?:=[^;\"'\\\r\n]{0,4096})?)*"
 )
 _HEADER_LINE = Lazy(rb"[^\r\n\"'`\\]{1,4096}")
 _WORDS_FOLLOW = Lazy(r" [a-z]")
 _PARAMETERS = Lazy(
-    rb"[\w-]{1,40}=(?:\\*\"[^\"\\\r\n]{0,4096}\\*\"|[^\s,\"'\\]{1,4096})(?:,?[ \t]*[\w-]{1,40}=(?:\\*\"[^\"\\\r\n]{0,4096}\\*\"|[^\s,\"'\\]{1,4096}))*"
+    rb"[\w-]{1,40}=(?:\\*\"[^\"\\\r\n]{0,4096}\\*\"|[^\s,\"'\\]{1,4096})"
+    rb"(?:,?[ \t]*[\w-]{1,40}=(?:\\*\"[^\"\\\r\n]{0,4096}\\*\"|[^\s,\"'\\]{1,4096}))*"
 )
 _BEARER = Lazy(rb"bearer(?:[ \t]{1,8}|%20|\+)(?:\\*[\"'])?([A-Za-z0-9._~+/=-]{8,8192})", re.IGNORECASE)
 _BASIC = Lazy(rb"basic(?:[ \t]{1,8}|%20)([A-Za-z0-9+/]{8,4096}={0,2})", re.IGNORECASE)
@@ -317,17 +326,20 @@ Span = tuple[int, int, str, int, str]  # start, end, kind, levels of escaping of
 class _Scan:
     """One pass over one text; `spans` are what it found, in offsets of `text`.
 
+    `finished`: the text ends where it was meant to end, so its end is no truncation mark.
     `text` is the given one with `\\u0061` and `\\/` resolved, if there are any; `offset` leads back to it.
     """
 
-    def __init__(self, s: str):
+    def __init__(self, s: str, finished: bool):
+        self._finished = finished
         self.spans: list[Span] = []
+        self._blocks: set[int] = set()  # where a whole PEM block begins
         self._marks: list[int] = []  # offsets in text where an escape was shortened, and by how much in all
         self._shifts: list[int] = []
         self.text = self._resolved(s) if "\\u00" in s or "\\/" in s else s
         self.bytes = self.text.encode("latin-1", "replace")
         self.low = self.bytes.lower()
-        # The n of an escaped newline must not stick to the word that follows; other escapes are _GLUED_ESCAPE's.
+        # The n of an escaped newline must not stick to the word that follows; for others see _GLUED_ESCAPE.
         self.words = self.bytes.replace(b"\\n", b"  ").translate(_WORD_CHARS)
 
     def run(self) -> None:
@@ -377,7 +389,7 @@ class _Scan:
     # ---- tokens ----
 
     def _tokens(self) -> None:
-        text, words, heads = self.bytes, self.words, rules.TOKEN_HEADS
+        text, words, heads = self.bytes, self.words, rules.token_heads()
         inner, digit = rules.inner_starts(), _DIGIT
         start = words.find(_LONG)
         while start >= 0:
@@ -385,7 +397,12 @@ class _Scan:
             if end < 0:
                 end = len(words)
             done = self._token(start) if text[start : start + 2] in heads else start
-            if text[start] in b"-_" or (start and text[start - 1] in b"\\%[;.:/~"):
+            before = text[start - 1] if start else 32
+            if text[start] in b"-_" or (
+                before in b"\\%[;.:/~"
+                and (before != 46 or text[max(0, start - 8) : start].endswith(rules.DOTTED))
+                and (before != 47 or text[start] == 48)
+            ):
                 self._glued_token(start, end)
             if digit.search(text, start, end):
                 for match in inner.finditer(text, done, end):
@@ -462,7 +479,7 @@ class _Scan:
 
     def _cut_tokens(self) -> None:
         """Tokens too short to count, right before a truncation mark or the end of the text."""
-        text, words, heads = self.bytes, self.words, rules.TOKEN_HEADS
+        text, words, heads = self.bytes, self.words, rules.token_heads()
         for mark in self._truncations():
             end = mark
             for _ in range(3):
@@ -514,7 +531,8 @@ class _Scan:
 
     def _truncations(self) -> Iterator[int]:
         text = self.bytes
-        yield len(text)
+        if not self._finished:
+            yield len(text)
         at = self.text.find("…")
         while at >= 0:
             yield at
@@ -525,18 +543,20 @@ class _Scan:
         while at >= 0:
             yield at
             at = text.find(b"...", _DOTS.match(text, at).end())  # type: ignore[union-attr]
-        for needle, opening in ((b"truncated", b"[(<"), (b"u2026", b"\\")):
-            at = self.low.find(needle)
-            while at >= 0:
-                for before in range(at - 1, max(-1, at - 40), -1):
-                    if text[before] in opening:
-                        while before and text[before - 1] == 92:
-                            before -= 1
-                        yield before
-                        break
-                    if opening == b"\\":
-                        break
-                at = self.low.find(needle, at + 5)
+        at = self.low.find(b"truncated")
+        while at >= 0:
+            before = max(text.rfind(opening, max(0, at - 40), at) for opening in (b"[", b"(", b"<"))
+            if before >= 0:
+                yield before
+            at = self.low.find(b"truncated", at + 9)
+        at = text.find(b"u2026")
+        while at >= 0:
+            before = at
+            while before and text[before - 1] == 92:
+                before -= 1
+            if before < at:
+                yield before
+            at = text.find(b"u2026", at + 5)
 
     def _anchored(self) -> None:
         """Formats known by something in their middle or by the address they stand in."""
@@ -581,6 +601,7 @@ class _Scan:
                 self.spans += [(*block.span(), "private-key", 0, "") for block in blocks]
             elif blocks:
                 self.spans.append((start, closing.end(), "private-key", -1, ""))
+                self._blocks.add(start)
             return closing.end()
         stop, length = body, 0
         while True:
@@ -604,6 +625,9 @@ class _Scan:
             if text[at + 1 : at + 2] == b"@":
                 at = _ATS.match(text, at).end() - 1  # type: ignore[union-attr]
             nxt = at + 1
+            if text[at - 1] in _NO_ADDRESS:
+                at = text.find(b"@", nxt)
+                continue
             scheme = text.rfind(b"://", max(0, at - 400), at)
             if scheme > 0 and self.words[scheme - 1] == 32:
                 scheme = -1  # no scheme before the slashes
@@ -686,22 +710,14 @@ class _Scan:
                 at = self.text.find(sign, at + 1)
 
     def _assignment(self, at: int, end: int) -> int:
-        """Judge the value of the name around `at` that ends at `end`; the offset up to which that settles it."""
+        """Judge the value of the name around `at` that ends at `end`; up to which offset that settles it."""
         text = self.bytes
         start = self._name_start(at)
         before = text[start - 1] if start else 10
-        query = (before in b"?&;" and self.text[start - 1] in "?&;") or text[start - 3 : start] in (
-            b"%26",
-            b"%3F",
-            b"%3f",
-        )
         name_text = self.text[start:end]
-        name = rules.query_name_class(name_text) if query else rules.name_class(name_text)
-        if (
-            not name
-            and text[start - 4 : start].lower() in (b"api ", b"ess ", b"ret ")
-            and name_text.lower() == "key"
-        ):
+        parameter = self._follows(start, "?&;") or text[start - 3 : start] in (b"%26", b"%3F", b"%3f")
+        name = rules.query_name_class(name_text) if parameter else rules.name_class(name_text)
+        if not name and name_text.lower() == "key" and text[start - 4 : start].lower() in _KEY_AFTER:
             name = rules.TOKEN
         if text[start - 3 : start] == b"://":  # the user of a URL
             return 0
@@ -721,7 +737,11 @@ class _Scan:
         """Whether the name is just `key`, as in most of JSON and of code, and no parameter of a URL."""
         if end - at != 3 or not at or self.words[at - 1] != 32 or self.low[at] != 107:
             return False
-        return self.low[at - 1] not in b"?&;" and self.low[at - 4 : at] not in (b"api ", b"ess ", b"ret ")
+        return self.low[at - 1] not in b"?&;" and self.low[at - 4 : at] not in _KEY_AFTER
+
+    def _follows(self, start: int, chars: str) -> bool:
+        """Whether one of the characters stands before `start`; ? in the bytes may stand for any other."""
+        return start > 0 and self.text[start - 1] in chars
 
     def _name_start(self, at: int) -> int:
         text = self.bytes
@@ -738,7 +758,7 @@ class _Scan:
         quote, sign = assign.groups()
         after_sign = assign.end()
         form = JSON if quote and sign in (b":", b"=>") else QUOTED
-        at = (_JSON_SPACE if form == JSON else _SPACE).match(text, after_sign).end()  # type: ignore[union-attr]
+        at = (_JSON_SPACE if form == JSON else _SPACE).match(text, after_sign).end()
         opening = _OPEN_QUOTE.match(text, at)
         if opening:
             if sign in (b"==", b"===", b"!=", b"!==") and name != rules.PASSWORD:
@@ -776,24 +796,25 @@ class _Scan:
             pair = _AUTH_PAIR.match(text, at) if name == rules.WEAK and name_text.lower() == "auth" else None
             return self._add(rules.PASSWORD, *pair.span(1), QUOTED, 1) if pair else 0
         before = text[start - 1] if start else 10
-        if sign == b"=" and (
-            (before in b"?&" and self.text[start - 1] in "?&") or text[start - 5 : start] == b"&amp;"
-        ):
+        if sign == b"=" and (self._follows(start, "?&") or text[start - 5 : start] == b"&amp;"):
             value, form = _QUERY_VALUE.match(text, at), QUERY
         elif sign == b"=" and name_text.isupper() and at == sign_end:
             value, form = _ENV_VALUE.match(text, at), ENV
         else:
             value, form = _LINE_VALUE.match(text, at), LINE
-            if not value or not _LINE_BEFORE.search(b"\n" * (start < 24) + text[max(0, start - 24) : start]):
-                value, form = _INLINE_VALUE.match(text, at), INLINE
-            elif value.group(1)[-1:] in b",;)" or _CALL.match(value.group(1)):
+            if (
+                not value
+                or not _LINE_BEFORE.search(b"\n" * (start < 24) + text[max(0, start - 24) : start])
+                or value.group(1)[-1:] in b",;)"
+                or _CALL.match(value.group(1))
+            ):
                 value, form = _INLINE_VALUE.match(text, at), INLINE
             if (
                 form == LINE
                 and sign == b":"
                 and name_text.isupper()
-                and "_" in name_text
                 and before not in b"\"'"
+                and "_" in name_text
             ):
                 form = ENV
         if not value:
@@ -820,7 +841,7 @@ class _Scan:
         return self._add(name, at, end, form, 0)
 
     def _unsigned_value(self, name: str, start: int, end: int) -> int:
-        """Values that no sign joins to the name: --password x, <password>x</password>, name/value pairs, netrc."""
+        """Values that no sign joins to the name: --password x, <password>x</password>, name and value."""
         text = self.bytes
         if text[end] in b" \t":
             flag = text.startswith(b"--", start)
@@ -854,11 +875,11 @@ class _Scan:
             return self._add(name, *value.span(1), LINE, 0) if value else 0
         comma = _COMMA.match(text, end)
         if comma and _CALL_BEFORE.search(text[max(0, start - 12) : start]):
-            return self._quoted_value(name, _OPEN_QUOTE.match(text, comma.end()), CALL)  # type: ignore[arg-type]
+            return self._quoted_value(name, _OPEN_QUOTE.match(text, comma.end()), CALL)
         return 0
 
     def _quoted_value(self, name: str, opening: re.Match[bytes], form: str, same: bool = False) -> int:
-        """`same`: name and value have the same quotes, so this one is sure to open and not to close something."""
+        """`same`: name and value have the same quotes, so this one is sure to open, not to close, a text."""
         text = self.bytes
         start, depth, quote = opening.end(), len(opening.group(1)), opening.group(2)
         if quote == b"`" and text.startswith(b"``", start):  # a fence of Markdown
@@ -885,7 +906,7 @@ class _Scan:
         return self._add(name, start, end, form, (depth + 1).bit_length())
 
     def _closing_quote(self, start: int, quote: bytes, depth: int) -> tuple[int, bool]:
-        """Where the quoted text that starts at `start` ends, its quotes standing after `depth` backslashes."""
+        """Where the text quoted behind `depth` backslashes that starts at `start` ends, and if it does."""
         text, at = self.bytes, start
         while True:
             at = text.find(quote, at, start + 32768)
@@ -954,9 +975,7 @@ class _Scan:
         ):
             return 0
         block = rules.BARE_BLOCK.fullmatch(secret) if "PRIVATE KEY" in secret else None
-        if block and any(
-            span[2] == "private-key" and span[0] == start + head + block.start(1) for span in self.spans
-        ):
+        if block and start + head + block.start(1) in self._blocks:
             return end
         kind = "cookie" if name == rules.COOKIE else "secret"
         self.spans.append((start + head, start + tail, kind, levels, ""))
@@ -976,8 +995,8 @@ class _Scan:
 
     def _commands(self) -> None:
         """Passwords on command lines: curl -u name:password, sshpass -p, mysql -p, docker login -p."""
-        for needle, pattern in rules.COMMANDS:
-            if needle not in self.low:
+        for needle, option, pattern in rules.COMMANDS:
+            if option not in self.low or needle not in self.low:
                 continue
             for match in pattern.finditer(self.bytes):
                 command = self.low.rfind(needle, max(0, match.start() - 2000), match.start())
@@ -1016,7 +1035,7 @@ def _plain(secret: str, levels: int) -> str:
 def _token_of_logprob(v: dict[Any, Any]) -> bool:
     """Whether `token` in this dict is a piece of text with its probability, as models report them."""
     keys = list(v) if "token" in v and isinstance(v.get("logprob"), (int, float)) else []
-    return any({one, other} == {"token", "logprob"} for one, other in zip(keys, keys[1:]))
+    return any({keys[i - 1], keys[i]} == {"token", "logprob"} for i in range(1, len(keys)))
 
 
 def _named_value(v: dict[Any, Any]) -> str:
@@ -1045,7 +1064,9 @@ class _CustomPattern:
 
     def matches(self, text: str) -> Iterator[tuple[int, int]]:
         taken = [match.span() for match in PLACEHOLDER.finditer(text)] if "<redacted:" in text else []
+        starts = [start for start, _ in taken]
         for match in self._pattern.finditer(text):
             start, end = match.span()
-            if end > start and not any(start < b and a < end for a, b in taken):
+            at = bisect_right(starts, end - 1)
+            if end > start and not (at and taken[at - 1][1] > start):
                 yield start, end

@@ -206,6 +206,9 @@ PASSWORD_HASH = Lazy(
     rb"\$(?:2[aby]\$[0-9]{2}\$[./A-Za-z0-9]{53}"
     rb"|[56y]\$(?:rounds=[0-9]{1,9}\$)?[^\s:$\"'\\]{2,40}\$[./A-Za-z0-9]{40,128})"
 )
+# What stands before the long part of a token that has a dot: such a part is looked at from its left.
+DOTTED = (b"SG.", b"ya29.", b"hvs.", b"hvb.", b"hvr.", b".pt.", b".st.", b".ct.", b".sa.", b".scim.",
+          b".audit.", b"dt0c01.", b"atlasv1.", b"sl.", b"v1.", b"xoxe.")  # fmt: skip
 MAILCHIMP = Lazy(rb"[0-9a-f]{32}-us[0-9]{1,2}\Z")
 TELEGRAM = Lazy(rb"A[\w-]{32,36}(?![\w-])", re.ASCII)
 AWS_SECRET_AFTER_ID = Lazy(
@@ -213,14 +216,21 @@ AWS_SECRET_AFTER_ID = Lazy(
     rb"((?=[A-Za-z/+]{0,39}[0-9])(?![0-9a-f]{40})[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])"
 )
 
-TOKEN_HEADS = _token_rules()  # by the first two bytes; patterns are compiled on first use
+_heads: dict[bytes, list[TokenRule]] = {}
 _compiled: dict[tuple[bytes, bool], re.Pattern[bytes]] = {}
+
+
+def token_heads() -> dict[bytes, list[TokenRule]]:
+    """The rules by the first two bytes of what they match; made on first use, as are the patterns."""
+    if not _heads:
+        _heads.update(_token_rules())
+    return _heads
 
 
 def _head_pattern(head: bytes, cut: bool) -> re.Pattern[bytes]:
     pattern = _compiled.get((head, cut))
     if pattern is None:
-        texts = [(rule.cut if cut else rule.full) for rule in TOKEN_HEADS[head]]
+        texts = [(rule.cut if cut else rule.full) for rule in token_heads()[head]]
         pattern = re.compile("|".join(f"({text})" for text in texts).encode(), re.ASCII)
         _compiled[head, cut] = pattern
     return pattern
@@ -229,12 +239,12 @@ def _head_pattern(head: bytes, cut: bool) -> re.Pattern[bytes]:
 def token_at(text: bytes, start: int) -> tuple[str, int] | None:
     """The whole token that starts at `start`: (kind, end), or None."""
     head = text[start : start + 2]
-    if head not in TOKEN_HEADS:
+    if head not in token_heads():
         return None
     match = _head_pattern(head, False).match(text, start)
     if match is None:
         return None
-    rule = TOKEN_HEADS[head][match.lastindex - 1]  # type: ignore[operator]
+    rule = token_heads()[head][match.lastindex - 1]  # type: ignore[operator]
     end = match.end()
     while text[end - 1] == 46:  # a full stop ends the sentence, not the token
         end -= 1
@@ -248,12 +258,12 @@ def token_at(text: bytes, start: int) -> tuple[str, int] | None:
 def cut_token_at(text: bytes, start: int, end: int) -> str | None:
     """The kind of the token that starts at `start` and was cut at `end`, or None."""
     head = text[start : start + 2]
-    if head not in TOKEN_HEADS:
+    if head not in token_heads():
         return None
     match = _head_pattern(head, True).match(text, start, end)
     if match is None or match.end() != end:
         return None
-    rule = TOKEN_HEADS[head][match.lastindex - 1]  # type: ignore[operator]
+    rule = token_heads()[head][match.lastindex - 1]  # type: ignore[operator]
     body = text[start + rule.skip : end].decode("latin-1")
     if _dummy_token(body) or not (_mixed(body) if rule.mixed else body[-1] not in "-_"):
         return None
@@ -281,7 +291,8 @@ def inner_starts() -> re.Pattern[bytes]:
 
 
 _DUMMY = Lazy(
-    r"(?:^|[-_.])(?:your|my|placeholder|example|insert|replace|dummy|fake|changeme|redacted|here)(?:[-_.]|$)|[xX]{6}"
+    r"(?:^|[-_.])(?:your|my|placeholder|example|insert|replace|dummy|fake|changeme|redacted|here)(?:[-_.]|$)"
+    r"|[xX]{6}"
     r"|^(?:your|YOUR)[A-Z_-]"
 )
 
@@ -315,8 +326,8 @@ _QUALIFIERS = _words(
 )
 _PASSWORDS = _words("password passwd passphrase passcode pwd pswd pin passwort userpass dbpass")
 _SECRETS = _words("secret token apikey credential credentials mnemonic otp psk accesskey privatekey")
-_GLUED = ("password", "passwd", "passphrase", "secret", "token", "apikey", "accesskey", "secretkey", "privatekey",
-          "accountkey", "authkey", "passcode")  # fmt: skip
+_GLUED = ("password", "passwd", "passphrase", "secret", "token", "apikey", "accesskey", "secretkey",
+          "privatekey", "accountkey", "authkey", "passcode")  # fmt: skip
 _KEYS_OF = _words(
     "api access secret private account encryption encrypt decryption signing master shared auth service "
     "role ssh storage subscription admin deploy webhook rsa ecdsa pem aes hmac jwt crypto cipher "
@@ -424,10 +435,12 @@ JSON, QUOTED, CALL, ENV, LINE, QUERY, INLINE = "json", "quoted", "call", "env", 
 
 _TEMPLATE = Lazy(
     r"\$\{?[A-Z_][A-Z0-9_.:-]*\}?|\$\(.*|\$[0-9@*#?]|`.*`|%[A-Za-z_]\w*%|(?:[:@/ ]?%\(?\w*\)?[sdr])+"
-    r"|\{\{.*\}\}|\$\{.*\}|#\{.*\}|\{[A-Za-z_][\w.\[\]\"'()!:]*\}|(?:[:@/ ]?\{\})+|(?:[:@/ ]?<[^<>]*>)+|\[[A-Za-z_. -]+\]"
+    r"|\{\{.*\}\}|\$\{.*\}|#\{.*\}|\{[A-Za-z_][\w.\[\]\"'()!:]*\}|(?:[:@/ ]?\{\})+|(?:[:@/ ]?<[^<>]*>)+"
+    r"|\[[A-Za-z_. -]+\]"
     r"|:[a-z_]+|\?|[*•.…_#xX-]{3,}|ENC\[.*|!(?:vault|secret|Ref|Sub|GetAtt|env|ENV|lookup|reference)\b.*"
     r"|\{cipher\}.*|&[a-z_]+"
-    r"|(?:process\.env|os\.environ|os\.getenv|import\.meta\.env|ENV|env|vars|secrets|var|local|module|data)[.(\[].*",
+    r"|(?:process\.env|os\.environ|os\.getenv|import\.meta\.env|ENV|env|vars|secrets|var|local|module"
+    r"|data)[.(\[].*",
     re.DOTALL,
 )
 _LOWER_VARIABLE = Lazy(r"\$[a-z]\w*")
@@ -439,8 +452,10 @@ _NOTHING = _words(
     "masked hidden removed include omit same-origin unset empty not-set missing unknown"
 )
 _PLACEHOLDER = Lazy(
-    r"(?:your|YOUR|Your)(?:[-_. A-Z]).*|(?:insert|replace|enter|paste|put|change)[-_ ](?:me|your|with|the|this)\b.*"
-    r"|.*[-_ ]here|<[a-z_ -]+|[A-Z_-]{0,24}x{6,}.*|[A-Z]{2,12}[-_](?:[A-Z]{2,12}[-_])?|x{4,}.*|.*\*{3,}|(?:\[|\()?redacted.*|\([a-z ]*\)",
+    r"(?:your|YOUR|Your)(?:[-_. A-Z]).*|(?:insert|replace|enter|paste|put|change)[-_ ](?:me|your|with|the"
+    r"|this)\b.*"
+    r"|.*[-_ ]here|<[a-z_ -]+|[A-Z_-]{0,24}x{6,}.*|[A-Z]{2,12}[-_](?:[A-Z]{2,12}[-_])?|x{4,}.*|.*\*{3,}|(?:\["
+    r"|\()?redacted.*|\([a-z ]*\)",
     re.IGNORECASE | re.DOTALL,
 )
 _VARIABLE_NAME = Lazy(
@@ -460,9 +475,12 @@ _SNAKE_OR_CAMEL = Lazy(
     r"[a-z]+(?:_[a-z]+)+[0-9]?|[a-z]+(?:[A-Z][a-z]+)+[0-9]?|[A-Z][a-z]+(?:[A-Z][a-z]+)*|[A-Z_]+"
 )
 _CODE_WORDS = Lazy(
-    r"pass|pw|tok|secret|key|cred|auth|user|val|arg|param|input|str|config|conf|opt|default|hash|name|env|data|form"
-    r"|req|res|self|row|field|type|hidden|incorrect|wrong|expired|invalid|disabled|enabled|denied|sent|generat|manag"
-    r"|prompt|must|should|reset|change|forgot|login|session|basic|bearer|oauth|saved|stored|encrypt|plain|protect|set",
+    r"pass|pw|tok|secret|key|cred|auth|user|val|arg|param|input|str|config|conf|opt|default|hash|name|env"
+    r"|data|form"
+    r"|req|res|self|row|field|type|hidden|incorrect|wrong|expired|invalid|disabled|enabled|denied|sent"
+    r"|generat|manag"
+    r"|prompt|must|should|reset|change|forgot|login|session|basic|bearer|oauth|saved|stored|encrypt|plain"
+    r"|protect|set",
     re.IGNORECASE,
 )
 _ALGORITHM = Lazy(
@@ -550,7 +568,7 @@ def is_telling(name: str, value: str, way: int) -> bool:
 
 
 def is_template(value: str) -> bool:
-    """Whether the value stands for a secret without being one: ${VAR}, {{ x }}, <your-key>, ****, changeme."""
+    """Whether the value stands for a secret without being one: ${VAR}, {{ x }}, <your-key>, ****."""
     if value.lower() in _NOTHING or _TEMPLATE.fullmatch(value) or _PLACEHOLDER.fullmatch(value):
         return True
     if len(value) < 3 and not value.isascii() and not any(map(str.isalnum, value)):  # an emoji
@@ -609,13 +627,15 @@ def _bare_is_secret(name: str, value: str, form: str) -> bool:
 
 SCHEME = Lazy(r"([A-Za-z][A-Za-z0-9_-]{1,23})[ \t]+(?=\S)")
 SCHEMES = _words(
-    "bearer basic token bot apikey api-key jwt ssws negotiate ntlm key genie geniekey splunk personal ghp oauth2"
+    "bearer basic token bot apikey api-key jwt ssws negotiate ntlm key genie geniekey splunk personal ghp"
+    " oauth2"
 )
 PARAMETER_SCHEMES = _words(
     "digest hawk oauth signature aws4-hmac-sha256 aws4-ecdsa-p256-sha256 hmac mac sharedkey"
 )
 _PROSE = _words(
-    "authentication auth token tokens scheme header headers credentials credential is and or the a an of for with"
+    "authentication auth token tokens scheme header headers credentials credential is and or the a an of for"
+    " with"
     " required format string type authorization access in value jwt api key not must to from as method flow"
 )
 AUTHORITY_END = Lazy(rb"[\s/\"'<>\\`]|^[^:]*[?#]")
@@ -642,24 +662,29 @@ def is_basic(value: str) -> bool:
 
 
 _NO_MAIL_ENDINGS = _words(
-    "png jpg jpeg gif webp svg avif ico css scss js mjs cjs jsx ts tsx json yaml yml toml lock service socket timer"
-    " mount target slice scope device swap html htm map patch diff txt log whl tar gz zip tgz conf cfg ini py latest"
+    "png jpg jpeg gif webp svg avif ico css scss js mjs cjs jsx ts tsx json yaml yml toml lock service socket"
+    " timer"
+    " mount target slice scope device swap html htm map patch diff txt log whl tar gz zip tgz conf cfg ini py"
+    " latest"
     " setter getter"
 )
 _COMMON_ENDINGS = _words(
-    "com org net edu gov mil int info biz dev app io ai local internal corp lan test example invalid localdomain home"
-    " name pro xyz online site store tech cloud email agency engineering systems solutions group company mobi travel"
+    "com org net edu gov mil int info biz dev app io ai local internal corp lan test example invalid"
+    " localdomain home"
+    " name pro xyz online site store tech cloud email agency engineering systems solutions group company mobi"
+    " travel"
     " museum shop blog live news media studio design digital software network tools games world global eu"
 )
 _VERSION = Lazy(rb"v?[0-9]+\.[0-9x]")
 _REMOTE_PATH = Lazy(rb":(?:[~/.]|[\w.-]{1,64}/|[\w-]{1,40}\.git)")
 _REMOTE_COMMAND = Lazy(
-    rb"(?:^|[^\w-]|\\[nrt]|\\[xuU][0-9a-f]{2,8})(?:ssh|scp|sftp|rsync|mosh|ssh-copy-id|autossh|sshfs)\s[^\n|;&\"']{0,80}$"
+    rb"(?:^|[^\w-]|\\[nrt]|\\[xuU][0-9a-f]{2,8})(?:ssh|scp|sftp|rsync|mosh|ssh-copy-id|autossh|sshfs)\s[^\n"
+    rb"|;&\"']{0,80}$"
 )
 
 
 def is_email(local: bytes, domain: bytes, before: bytes, after: bytes) -> bool:
-    """Whether local@domain is an address of a person, not a package version, a remote path or a matrix product.
+    """Whether local@domain is the address of a person: no package version, remote path or matrix product.
 
     `before` and `after` are the text around it, some dozens of characters of each.
     """
@@ -674,21 +699,25 @@ def is_email(local: bytes, domain: bytes, before: bytes, after: bytes) -> bool:
         return False
     if local in (b"git", b"hg", b"svn") or _REMOTE_PATH.match(after):
         return False
-    if after[:1] in (b"(", b"[", b"_", b"=") or before[-1:] in (b"/", b"@") and not before.endswith(b"//"):
+    if after[:1] in (b"(", b"[", b"_", b"=") or (before[-1:] in (b"/", b"@") and not before.endswith(b"//")):
         return False
     if len(ending) > 2 and ending not in _COMMON_ENDINGS and (len(local) < 3 or len(labels[-2]) < 3):
         return False
     return not _REMOTE_COMMAND.search(before)
 
 
-# command | its argument with a password, after the command on the same line (a backslash may continue it)
+# command | option | the argument with a password, after the command on the same line
 COMMANDS = (
-    (b"curl", Lazy(rb"-(?<=[\s\"']-)(?:[a-zA-Z]{0,8}u|-(?:proxy-)?user)(?:[ \t]{1,4}|=)\\*[\"']?(?![0-9]+:[0-9]+\b)"
+    (b"curl", b"u", Lazy(rb"-(?<=[\s\"']-)(?:[a-zA-Z]{0,8}u|-(?:proxy-)?user)(?:[ \t]{1,4}|=)\\*[\"']?"
+                         rb"(?![0-9]+:[0-9]+\b)"
                    rb"[^\s:\"'\\]{0,128}:(?P<secret>(?![,:;)\]}])[^\s\"'\\]{1,256})")),
-    (b"sshpass", Lazy(rb"-(?<=[s ]-)(?<=sshpass -)p[ \t]{0,4}\\*[\"']?(?P<secret>(?![,:;)\]}])[^\s\"'\\]{1,256})")),
-    (b"mysql", Lazy(rb"-(?<=\s-)p\\*[\"']?(?P<secret>(?![,:;)\]}])[^\s\"'\\-][^\s\"'\\]{1,256})")),
-    (b"docker login", Lazy(rb"-(?<=\s-)p[ \t]{1,4}\\*[\"']?(?P<secret>(?![,:;)\]}])[^\s\"'\\-][^\s\"'\\]{1,256})")),
-    (b"redis-cli", Lazy(rb"-(?<=\s-)a[ \t]{1,4}\\*[\"']?(?P<secret>(?![,:;)\]}])[^\s\"'\\-][^\s\"'\\]{1,256})")),
+    (b"sshpass", b" -p",
+     Lazy(rb"-(?<=[s ]-)(?<=sshpass -)p[ \t]{0,4}\\*[\"']?(?P<secret>(?![,:;)\]}])[^\s\"'\\]{1,256})")),
+    (b"mysql", b" -p", Lazy(rb"-(?<=\s-)p\\*[\"']?(?P<secret>(?![,:;)\]}])[^\s\"'\\-][^\s\"'\\]{1,256})")),
+    (b"docker login", b" -p",
+     Lazy(rb"-(?<=\s-)p[ \t]{1,4}\\*[\"']?(?P<secret>(?![,:;)\]}])[^\s\"'\\-][^\s\"'\\]{1,256})")),
+    (b"redis-cli", b"-a",
+     Lazy(rb"-(?<=\s-)a[ \t]{1,4}\\*[\"']?(?P<secret>(?![,:;)\]}])[^\s\"'\\-][^\s\"'\\]{1,256})")),
 )  # fmt: skip
 BARE_BLOCK = Lazy(r"(?:\s|\\+[nr])*(-----BEGIN [^-]*-----.*?-----END [^-]*-----)(?:\s|\\+[nr])*", re.DOTALL)
 COMMAND_BREAK = Lazy(rb"(?<!\\)[\r\n]|(?<!\\)\\n|', [\"']|\", '")

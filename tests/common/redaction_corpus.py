@@ -1,7 +1,7 @@
 """Made-up secrets in the places where agents meet them, and ordinary material that must stay as it is.
 
-No secret stands here whole: bodies are drawn from a seeded generator, and in the rows below a `|` divides each
-secret and is taken out when the row is read.
+No secret stands here whole: bodies are drawn from a seeded generator, and in the rows below a `|` divides
+each secret and is taken out when the row is read.
 """
 
 from __future__ import annotations
@@ -199,7 +199,8 @@ _PLACED = (
     ('monkeypatch.setenv("API_TOKEN", "', "4f9d8c7b|6a5e", '")'),
     ('if password == "', "Tr0ub|4dor", '":'),
     ("Server=db;Database=app;User Id=sa;Password=", "Tr0ub|4dor", ";Encrypt=yes"),
-    ("DefaultEndpointsProtocol=https;AccountName=x;AccountKey=", "aGVsbG8gd29ybGQgaGVsbG8|gd29ybGQgaGVsbG8=", ";EndpointSuffix=core"),
+    ("DefaultEndpointsProtocol=https;AccountName=x;AccountKey=",
+     "aGVsbG8gd29ybGQgaGVsbG8|gd29ybGQgaGVsbG8=", ";EndpointSuffix=core"),
     ("Endpoint=sb://x/;SharedAccessKeyName=Root;SharedAccessKey=", "aGVsbG8gd29y|bGQgaGVsbG8gd29ybGQ=", ""),
     ("Cookie: ", "sessionid=abcdef|0123456789; csrftoken=zyx", ""),
     ("Set-Cookie: ", "sid=abcdef|0123456789; Path=/; HttpOnly", "\r\nServer: nginx\r\n"),
@@ -230,8 +231,10 @@ _PLACED = (
     ("postgres://u:", "p@ss|word", "@h/db"),
     ("https://api.example.net/v1?api_key=", "4f9d8c7b|6a5e", "&page=2"),
     ("https://api.example.net/v1?page=2&access_token=", "4f9d8c7b|6a5e", ""),
-    ("https://b.s3.amazonaws.com/k?X-Amz-Date=20240101T000000Z&X-Amz-Signature=", "5d672d79c15b13162d92|79b0855cfba6789a8edb4c82c400e06b5924a6f2b5d7", ""),
-    ("https://x.blob.core.windows.net/c/b?sv=2022-11-02&sp=r&sig=", "aGVsbG8gd29ybGQgaGVs|bG8gd29ybGQgaGVsbG8%3D", "&se=2024"),
+    ("https://b.s3.amazonaws.com/k?X-Amz-Date=20240101T000000Z&X-Amz-Signature=",
+     "5d672d79c15b13162d92|79b0855cfba6789a8edb4c82c400e06b5924a6f2b5d7", ""),
+    ("https://x.blob.core.windows.net/c/b?sv=2022-11-02&sp=r&sig=",
+     "aGVsbG8gd29ybGQgaGVs|bG8gd29ybGQgaGVsbG8%3D", "&se=2024"),
     ("https://maps.example.net/api?key=", "4f9d8c7b6a5e4D3C|2b1a", "&v=3"),
     ("https://hooks.slack.com/services/", "T01ABCDEF/B01ABCDEF/4f9d8c7b|6a5e4d3c2b1a0f9e", ""),
     ("https://discord.com/api/webhooks/", "123456789012345678/4f9d8c7b|6a5e4d3c2b1a0f9e-_4f9d8c7b6a5e", ""),
@@ -241,7 +244,8 @@ _PLACED = (
     ("mailto:", "carol@exa|mple.org", "?subject=hi"),
     ("//registry.example.org/:_authToken=", "4f9d8c7b-6a5e-4d3c-2b1a-|0f9e8d7c6b5a", "\n"),
     ("//registry.example.org/:_password=", "c2VjcmV0cGFzc3dv|cmQ=", "\n"),
-    ("root:", "$6$rounds=5000$saltsalt$|4f9d8c7b6a5e4d3c2b1a0f9e8d7c6b5a4f9d8c7b6a5e4d3c", ":19000:0:99999:7:::"),
+    ("root:",
+     "$6$rounds=5000$saltsalt$|4f9d8c7b6a5e4d3c2b1a0f9e8d7c6b5a4f9d8c7b6a5e4d3c", ":19000:0:99999:7:::"),
 )  # fmt: skip
 
 PLACED = tuple(Sample("placed", before, secret.replace("|", ""), after) for before, secret, after in _PLACED)
@@ -255,7 +259,8 @@ def private_key(label: str = "RSA PRIVATE KEY", lines: int = 12) -> str:
 
 PRIVATE_KEYS = tuple(
     private_key(label)
-    for label in ("RSA PRIVATE KEY", "PRIVATE KEY", "EC PRIVATE KEY", "OPENSSH PRIVATE KEY", "ENCRYPTED PRIVATE KEY",
+    for label in ("RSA PRIVATE KEY", "PRIVATE KEY", "EC PRIVATE KEY", "OPENSSH PRIVATE KEY",
+                  "ENCRYPTED PRIVATE KEY",
                   "PGP PRIVATE KEY BLOCK")
 )  # fmt: skip
 
@@ -412,8 +417,10 @@ KEEP = (
     "secrets: inherit",
     "on:\n  workflow_call:\n    secrets:\n      token:\n        required: true\n",
     "permissions:\n  id-token: write\n  contents: read\n",
-    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
-    'integrity="sha512-ZYDRDJ7NMGFpiYWjQ1EdlTrFW6xVYVNbFqcOSkX7QHfJmBn6SKuIpJ0UDm8DtMI3nDKUjGSCHqqVsvHTDXIKgQ=="',
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ"
+    "AAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+    'integrity="sha512-ZYDRDJ7NMGFpiYWjQ1EdlTrFW6xVYVNbFqcOSkX7QHfJ'
+    'mBn6SKuIpJ0UDm8DtMI3nDKUjGSCHqqVsvHTDXIKgQ=="',
     'resolved "https://registry.yarnpkg.com/ms/-/ms-2.1.3.tgz#574c8138ce1d2b5861f0b44579dbadd60c6615b2"',
     "2024-05-01T12:34:56.789Z INFO [main] started in 2.31s",
     "2001:0db8:85a3:0000:0000:8a2e:0370:7334 and fe80::1%eth0",
@@ -450,7 +457,8 @@ KEEP = (
     "password = var.db_password",
     'password = data.vault_generic_secret.db.data["password"]',
     "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY must be set",
-    "env:\n  - name: DB_PASSWORD\n    valueFrom:\n      secretKeyRef:\n        name: db\n        key: password\n",
+    "env:\n  - name: DB_PASSWORD\n    valueFrom:\n"
+    "      secretKeyRef:\n        name: db\n        key: password\n",
     'if "-----BEGIN PRIVATE KEY-----" in text: raise ValueError("private key in the log")',
     "grep -rn 'BEGIN RSA PRIVATE KEY' .",
     "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----",

@@ -1,4 +1,4 @@
-"""Redaction: every made-up secret of the corpus disappears wherever it stands, everything else stays as it is."""
+"""Redaction: every made-up secret of the corpus disappears wherever it stands, all else stays as it is."""
 
 import json
 import random
@@ -22,8 +22,8 @@ from hermes_unroll._common.redact import (
     Redactor,
 )
 
-MARKS = ("…", "...", " ... [truncated 200 chars]", "[truncated", "... [1234 chars truncated]", "<truncated", "",
-         "\n... [output truncated]", "\\u2026")  # fmt: skip
+MARKS = ("…", "...", " ... [truncated 200 chars]", "[truncated", "... [1234 chars truncated]", "<truncated",
+         "", "\n... [output truncated]", "\\u2026")  # fmt: skip
 
 
 def in_json(text):
@@ -117,7 +117,8 @@ def test_a_token_disappears_from_urls_colours_markup_and_diffs(sample):
 
 @pytest.mark.parametrize(
     "prefix",
-    ("gh|p_", "github|_pat_", "gl|pat-", "sk|-ant-api03-", "sk|-proj-", "xo|xb-", "h|f_", "np|m_", "AI|za", "AK|IA",
+    ("gh|p_", "github|_pat_", "gl|pat-", "sk|-ant-api03-", "sk|-proj-", "xo|xb-", "h|f_", "np|m_", "AI|za",
+     "AK|IA",
      "GOC|SPX-", "S|G.", "hv|s.", "shp|at_", "eyJh|bGciOi", "sk|_live_", "gs|k_", "xa|i-"),
 )  # fmt: skip
 @pytest.mark.parametrize("mark", MARKS, ids=repr)
@@ -160,8 +161,10 @@ def test_a_private_key_in_a_list_of_lines_disappears():
 
 @pytest.mark.parametrize(
     "key",
-    ("api-key", "aws_secret_access_key", "passwd", "set-cookie", "db_password", "password", "PASSWORD", "authToken",
-     "clientSecret", "X-Api-Key", "Authorization", "cookie", "refresh_token", "private_key", "APIKEY", "credentials",
+    ("api-key", "aws_secret_access_key", "passwd", "set-cookie", "db_password", "password", "PASSWORD",
+     "authToken",
+     "clientSecret", "X-Api-Key", "Authorization", "cookie", "refresh_token", "private_key", "APIKEY",
+     "credentials",
      "passphrase", "client-key-data", "dbPassword", "secret", "my password", "MYSQL_PWD", "smtp_pass"),
 )  # fmt: skip
 def test_a_text_under_a_secret_name_is_replaced_whole(key):
@@ -370,14 +373,14 @@ def test_a_sound_pattern_is_taken(pattern):
 def test_find_reports_what_a_generated_source_still_holds_and_no_placeholder():
     redactor = Redactor()
     events = [{"content": keep, "n": n} for n, keep in enumerate(KEEP)]
-    clean = "TIMELINE = [\n" + "".join(f"    {ascii(event)},\n" for event in redactor.value(events)) + "]\n"
+    clean = "TIMELINE = [\n" + "".join(f"    {event!a},\n" for event in redactor.value(events)) + "]\n"
     assert redactor.find(clean) == []
     for sample in TOKENS + PLACED:
-        line = f"    {ascii({'content': 'first line' + chr(10) + sample.text})},\n"
+        line = "    " + ascii({"content": "first line\n" + sample.text}) + ",\n"
         source = clean + line
         found = redactor.find(source)
         assert found and all(finding.start >= len(clean) for finding in found), sample
-        assert redactor.find(clean + f"    {ascii(redactor.value({'content': sample.text}))},\n") == []
+        assert redactor.find(clean + ascii(redactor.value({"content": sample.text}))) == []
 
 
 def test_find_gives_offsets_of_the_given_text():
@@ -391,9 +394,12 @@ def test_find_gives_offsets_of_the_given_text():
 # ---- cost -----------------------------------------------------------------------------------------------
 
 
-UNITS = ("0123456789abcdef", "aB3+/xZ9", "a", '"', "@", ".", "\\", "[", '{"a":', "sk-", "-----BEGIN ", "password=",
-         "eyJ", ":", "//", "password=[", '"password":["', "xoxb-", "a@", "://a:b@", "\\u0041", "…", "é", "日",
-         "-----BEGIN PRIVATE KEY-----", "token: ", "Cookie: a=b;", "%40", '\\"', "secret='", "curl -u a:b ")  # fmt: skip
+UNITS = ("0123456789abcdef", "aB3+/xZ9", "a", '"', "@", ".", "\\", "[", '{"a":', "sk-", "-----BEGIN ",
+         "password=",
+         "eyJ", ":", "//", "password=[", '"password":["', "xoxb-", "a@", "://a:b@", "\\u0041", "…",
+         "é", "日",
+         "-----BEGIN PRIVATE KEY-----", "token: ", "Cookie: a=b;", "%40", '\\"', "secret='",
+         "curl -u a:b ")  # fmt: skip
 
 
 @pytest.mark.parametrize("unit", UNITS)
@@ -429,7 +435,9 @@ def test_a_random_log_with_secrets_loses_only_these():
     for _ in range(50):
         samples = draw.sample(TOKENS, 3)
         pieces = draw.sample(KEEP, 4)
-        text = "\n".join([pieces[0], *(f"{piece}\n{s.secret}" for piece, s in zip(pieces[1:], samples))])
+        text = "\n".join(
+            [pieces[0], *(f"{piece}\n{s.secret}" for piece, s in zip(pieces[1:], samples, strict=True))]
+        )
         redacted = Redactor().text(text)
         assert PLACEHOLDER.sub("", redacted) == "\n".join(
             [pieces[0], *(f"{piece}\n" for piece in pieces[1:])]
