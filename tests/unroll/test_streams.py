@@ -310,3 +310,21 @@ def test_messages_that_a_client_brings_are_part_of_the_conversation_and_named_as
     named = [note for note in result["inexact"] if note["what"] == "message"]
     assert [note["message"] for note in named] == [1, 2]
     assert all("does not store" in note["why"] for note in named)
+
+
+def test_what_the_host_sends_but_never_stores_stands_with_the_request_alone(host: Host) -> None:
+    stream = hook_streams.load("empty_reply")
+    host.play(stream)
+    sent = [
+        message
+        for call in stream.named("pre_api_request")
+        for message in call.kwargs["conversation_history"]
+        if message.get("_empty_recovery_synthetic")
+    ]
+    assert sent
+    trace = host.trace(stream.session_id)
+    unstored = [message for step in trace.steps for message in step.get("unstored", ())]
+    assert [message["content"] for message in unstored] == [message["content"] for message in sent]
+    kept = [message.get("content") for message in trace.messages]
+    assert not {message["content"] for message in sent} & set(kept)
+    assert not [step for step in trace.steps if step["kind"] == "context"]
