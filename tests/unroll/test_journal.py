@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hermes_unroll import catalog, cli, journal, sealing, verification
+from hermes_unroll import catalog, cli, journal, sealing, slash, verification
 from tests.unroll.host_driver import Host, call
 
 SESSION = "20260101_000000_abc123"
@@ -204,6 +204,7 @@ def test_a_secret_that_cannot_be_numbered_is_left_out_and_the_rest_is_recorded(h
     (event,) = host.events(SESSION, "tool_call")
     assert event.data["result"] == "fine"
     assert event.data["args"] == {"command": "<redaction failed>"}
+    assert "could not be redacted and were left out" in slash.run("")
 
 
 # What is read -----------------------------------------------------------------------------------
