@@ -264,10 +264,14 @@ _NAME_BEFORE = Lazy(rb"(?:name|key|header|Name|Key)\\*[\"']?[ \t]*[:=][ \t]*\\*[
 _CALL_BEFORE = Lazy(rb"\w\([ \t]*\\*[\"']$")
 _COMMA = Lazy(rb"\\*[\"']\s*,\s*(?=\\*[\"'])")
 _TOLD_VALUE = Lazy(  # "the password is x"; a cell of a table or a word after the name; "password 'x'"
-    rb"[ \t]+(?:is|was)(?:[ \t]+set[ \t]+to)?:?[ \t]+[\"'`]?([^\s\"'`\\,;]{6,256})"
-    rb"|[ \t]*\|?[ \t]*([A-Za-z0-9+/_=.-]{20,512})(?=[\s|\"'\\]|\Z)|[ \t]+[\"'`]([^\s\"'`\\]{6,64})[\"'`]"
+    rb"[ \t]+(?:(?:is|was)(?:[ \t]+set[ \t]+to)?:?|(?:for|of)[ \t]+[^\s:]{1,40}:|--body|--value|<<<)[ \t]+"
+    rb"(?:\\*[\"'`])?([^\s\"'`\\,;]{6,256})"
+    rb"|[ \t]*\|?[ \t]*([A-Za-z0-9+/_=.-]{20,512})(?=[\s|\"'\\]|\Z)"
+    rb"|[ \t]+\\*[\"'`]([^\s\"'`\\]{6,64})\\*[\"'`]"
 )
-_AUTH_PAIR = Lazy(rb"\([ \t]*[\"'][^\"'\\\n]{0,128}[\"'][ \t]*,[ \t]*[\"']([^\"'\\\n]{1,256})[\"'][ \t]*\)")
+_AUTH_PAIR = Lazy(
+    rb"\([ \t]*\\*[\"'][^\"'\\\n]{0,128}\\*[\"'][ \t]*,[ \t]*\\*[\"']([^\"'\\\n]{1,256})\\*[\"'][ \t]*\)"
+)
 _ELEMENT = Lazy(rb">([^<\s]{1,4096})</")
 _LOGIN_BEFORE = Lazy(rb"login[ \t]+\S{1,64}[ \t]+$")
 _LINE_BEFORE = Lazy(
@@ -275,7 +279,7 @@ _LINE_BEFORE = Lazy(
     rb"[0-9]{1,6}[|:\t]|\$env:)[ \t]*){0,4}$"
 )
 
-_SPACE = Lazy(rb"[ \t]*(?:\*\*|__)?[ \t]*")
+_SPACE = Lazy(rb"[ \t]*(?:\*\*|__|!![a-z]{1,8})?[ \t]*")
 _JSON_SPACE = Lazy(rb"(?:\s|\\+[nrt]){0,256}")
 _LITERAL_END = Lazy(rb"\\*[\"'](?=[\s,)\]}:;]|\Z)")
 _LITERAL_NEXT = Lazy(rb"\\*[\"'](?:[\s,)\]}:;]|\Z)")
@@ -310,7 +314,7 @@ _COOKIES = Lazy(
     rb"[\w.!#$%&*+^|~-]{1,128}=[^\s;,\"'\\]{1,4096}(?:;[ ]?[\w.!#$%&*+^"
     rb"|~-]{1,128}(?:=[^;\"'\\\r\n]{0,4096})?)*"
 )
-_HEADER_LINE = Lazy(rb"[^\r\n\"'`\\]{1,4096}")
+_HEADER_LINE = Lazy(rb"[^\r\n\"'`\\]{1,1024}")
 _WORDS_FOLLOW = Lazy(r" [a-z]")
 _PARAMETERS = Lazy(
     rb"[\w-]{1,40}=(?:\\*\"[^\"\\\r\n]{0,4096}\\*\"|[^\s,\"'\\]{1,4096})"
@@ -431,7 +435,7 @@ class _Scan:
             if match:
                 self.spans.append((match.start(), end, "mailchimp", 0, ""))
         elif end - start >= 77 and self.bytes.find(b"JQQJ9", start, end) > 0:
-            self.spans.append((start, end, "azure-key", 0, ""))
+            self.spans.append((self._starts(start)[-1], end, "azure-key", 0, ""))
 
     def _token(self, start: int) -> int:
         """Note the token that starts here, and one glued to it; where they end, or `start`."""
@@ -496,6 +500,8 @@ class _Scan:
             if start <= low > 0:
                 continue
             before = text[start - 1] if start else 32
+            if end - start < 4 and before not in b".:/":
+                continue
             if before == 58 and self._cut_telegram(start, end):
                 continue
             starts = self._starts(start)
@@ -631,8 +637,7 @@ class _Scan:
             scheme = text.rfind(b"://", max(0, at - 400), at)
             if scheme > 0 and self.words[scheme - 1] == 32:
                 scheme = -1  # no scheme before the slashes
-            authority = text[scheme + 3 : at]
-            if scheme > 0 and not rules.AUTHORITY_END.search(authority):
+            if scheme > 0 and not rules.AUTHORITY_END.search(text[scheme + 3 : at]):
                 nxt = self._userinfo(scheme + 3, at)
             elif at and text[at - 1] != 64:
                 nxt = self._email(at) or nxt
@@ -658,8 +663,11 @@ class _Scan:
 
     def _email(self, at: int, width: int = 1) -> int | None:
         text = self.bytes
-        local = _LOCAL_PART_BACKWARDS.match(text[max(0, at - 64) : at][::-1])
         domain = _DOMAIN.match(text, at + width)
+        cut = None if domain else _CUT_DOMAIN.match(text, at + width)
+        if not domain and not cut:
+            return None
+        local = _LOCAL_PART_BACKWARDS.match(text[max(0, at - 64) : at][::-1])
         if not local:
             return None
         start = at - local.end()
@@ -670,9 +678,8 @@ class _Scan:
             start += 1
         if start >= at:
             return None
-        if not domain:
-            cut = _CUT_DOMAIN.match(text, at + width)
-            if cut and at - start > 2 and (cut.group(2) != b"?" or self.text[cut.end(1)] == "…"):
+        if cut:
+            if at - start > 2 and (cut.group(2) != b"?" or self.text[cut.end(1)] == "…"):
                 self.spans.append((start, cut.end(1), "email", 0, ""))
             return None
         after = text[domain.end() : domain.end() + 40]
@@ -950,7 +957,7 @@ class _Scan:
                 self.spans.append((*parameters.span(), "secret", 0, ""))
                 return parameters.end()
         start = scheme.end() if scheme else 0
-        word = value[start:].split(" ")[0].rstrip(",;.…")
+        word = value[start:].split(" ", 1)[0].rstrip(",;.…")
         if "<redacted:" in word:
             return 0
         if scheme and scheme.group(1).lower() in rules.SCHEMES:

@@ -483,6 +483,7 @@ _CODE_WORDS = Lazy(
     r"|protect|set",
     re.IGNORECASE,
 )
+_HYPHENATED = Lazy(r"[A-Za-z]+(?:-[A-Za-z]+)+")
 _ALGORITHM = Lazy(
     r"(?:sha|md|hs|rs|es|base|utf|x|aes|oauth|v|ed|rsa|http|ipv|s|ec|p)-?_?[0-9]{1,5}", re.IGNORECASE
 )
@@ -614,6 +615,8 @@ def _bare_is_secret(name: str, value: str, form: str) -> bool:
         if _LETTER.search(value) is None:
             return name == PASSWORD and len(value) >= 6 and not _UUID_OR_DIGITS.fullmatch(value)
         if name == PASSWORD:
+            if form == INLINE and _HYPHENATED.fullmatch(value):
+                return False
             return len(value) >= 4 and (_DIGIT.search(value) is not None or form == LINE or len(value) >= 8)
         if form == INLINE and len(value) < 24 and len(_DIGIT.findall(value)) < 2:
             return False

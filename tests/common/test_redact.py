@@ -394,12 +394,12 @@ def test_find_gives_offsets_of_the_given_text():
 # ---- cost -----------------------------------------------------------------------------------------------
 
 
-UNITS = ("0123456789abcdef", "aB3+/xZ9", "a", '"', "@", ".", "\\", "[", '{"a":', "sk-", "-----BEGIN ",
-         "password=",
-         "eyJ", ":", "//", "password=[", '"password":["', "xoxb-", "a@", "://a:b@", "\\u0041", "…",
-         "é", "日",
-         "-----BEGIN PRIVATE KEY-----", "token: ", "Cookie: a=b;", "%40", '\\"', "secret='",
-         "curl -u a:b ")  # fmt: skip
+UNITS = (
+    "0123456789abcdef", "aB3+/xZ9", "a", '"', "@", ".", "\\", "[", '{"a":', "sk-", "-----BEGIN ",
+    "password=", "eyJ", ":", "//", "password=[", '"password":["', "xoxb-", "a@", "a:b@", "a@b.co ",
+    "://a:b@", "\\u0041", "…", "é", "日", "-----BEGIN PRIVATE KEY-----", "token: ", "Cookie: a=b;",
+    "%40", '\\"', "secret='", "curl -u a:b ",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("unit", UNITS)
