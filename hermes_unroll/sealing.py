@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import journal
+from . import __version__, journal
 from ._common import files
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ class Seal:
     session_id: str
     summary: dict[str, Any]
     problem: str | None = None
+    recorder: str | None = None
 
 
 def unrolled_dir(home: Path) -> Path:
@@ -92,7 +93,12 @@ def read_seal(directory: Path) -> Seal | None:
     try:
         data = json.loads((directory / SEALED).read_bytes())
         return Seal(
-            data["trace"], data["sizes"], data["session_id"], data.get("summary", {}), data.get("problem")
+            data["trace"],
+            data["sizes"],
+            data["session_id"],
+            data.get("summary", {}),
+            data.get("problem"),
+            data.get("recorder"),
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -101,25 +107,32 @@ def read_seal(directory: Path) -> Seal | None:
 def seal(home: Path, directory: Path) -> Path:
     """Compile a journal and publish its trace; returns the trace's path.
 
-    Raises SealError (nothing is published, the journal stays) when the journal cannot be read or when
-    the finished artifact still holds what looks like a secret.
+    Raises SealError (nothing is published, the journal stays) when the journal cannot be read or
+    compiled, or when the finished artifact still holds what looks like a secret.
     """
     measured = sizes(directory)
     try:
         session = journal.load_session(directory)
     except journal.JournalError as error:
         raise SealError(str(error)) from error
-    record: dict[str, Any] = {"format": FORMAT, "session_id": session.session_id, "sizes": measured}
+    record: dict[str, Any] = {"format": FORMAT, "recorder": __version__, "sizes": measured}
+    record["session_id"] = session.session_id
     try:
         name = trace_name(session.home, session.session_id, session.events[0].time)
         trace = publish(home, session, directory, unrolled_dir(home) / name)
         record["trace"] = name
         record["summary"] = summarise(trace)
         return unrolled_dir(home) / name
-    except SealError as error:
-        record["trace"] = None
-        record["problem"] = str(error)
+    except OSError:
         raise
+    except Exception as error:
+        # Whatever is wrong with one journal must not keep the others from being compiled.
+        record["trace"] = None
+        record["problem"] = f"not compiled: {type(error).__name__}: {error}"
+        if isinstance(error, SealError):
+            record["problem"] = str(error)
+            raise
+        raise SealError(record["problem"]) from error
     finally:
         if "trace" in record:
             text = json.dumps(record, sort_keys=True)
@@ -205,11 +218,16 @@ def is_pending(directory: Path, idle: float = IDLE_SECONDS) -> bool:
     """Tell whether a journal has events its trace lacks and nobody is writing it just now."""
     measured = sizes(directory)
     known = read_seal(directory)
-    if not measured or (known is not None and known.sizes == measured):
+    if not measured or (known is not None and known.sizes == measured and not _may_do_better(known)):
         return False
     paths = journal.segment_paths(directory)
     newest = max((path.stat().st_mtime for path in paths if path.exists()), default=0.0)
     return time.time() - newest >= idle or not any(journal.is_live(path) for path in paths if path.exists())
+
+
+def _may_do_better(known: Seal) -> bool:
+    """Another version of the recorder may compile what this one's predecessor could not."""
+    return known.problem is not None and known.recorder != __version__
 
 
 def seal_pending(home: Path, idle: float = IDLE_SECONDS) -> tuple[list[Path], list[str]]:

@@ -13,8 +13,10 @@ from typing import Any
 
 import pytest
 
-from hermes_unroll import __version__, catalog, cli, sealing
+from hermes_unroll import __version__, catalog, cli, compiler, sealing
 from hermes_unroll._common import config
+from hermes_unroll.events import TraceSession
+from hermes_unroll.trace import Trace
 from tests.unroll.host_driver import Chat, Host, call, conversation, replay
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -411,3 +413,28 @@ def test_the_commands_run_from_a_checkout(host: Host) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
     assert Path(done.stdout.decode().strip()) == host.programs()[0]
     assert run(host, "fly").returncode == 2
+
+
+def test_one_journal_that_cannot_be_compiled_does_not_keep_the_others_waiting(
+    host: Host, monkeypatch: pytest.MonkeyPatch, capsys: Output
+) -> None:
+    compiling = compiler.compile_session
+
+    def fail_for_one(session: TraceSession, overrides: Any = None) -> Trace:
+        if session.session_id == "one":
+            raise KeyError("unforeseen")
+        return compiling(session, overrides)
+
+    for session_id in ("one", "two"):
+        host.fire("pre_llm_call", session_id=session_id, turn_id="t", user_message="hello")
+    monkeypatch.setattr(compiler, "compile_session", fail_for_one)
+    assert cli.main(["compile", "--all"]) == 1
+    said = capsys.readouterr()
+    assert len(said.out.splitlines()) == 1
+    assert "not compiled: KeyError: 'unforeseen'" in said.err
+    monkeypatch.undo()
+    directory = host.directory("one")
+    assert sealing.is_pending(directory, idle=0) is False
+    record = json.loads((directory / sealing.SEALED).read_bytes())
+    (directory / sealing.SEALED).write_text(json.dumps({**record, "recorder": "0.0.9"}))
+    assert sealing.is_pending(directory, idle=0) is True
