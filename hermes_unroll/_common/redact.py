@@ -402,21 +402,32 @@ class _Scan:
                 end = len(words)
             done = self._token(start) if text[start : start + 2] in heads else start
             before = text[start - 1] if start else 32
-            if text[start] in b"-_" or (
-                before in b"\\%[;.:/~"
-                and (before != 46 or text[max(0, start - 8) : start].endswith(rules.DOTTED))
-                and (before != 47 or text[start] == 48)
-            ):
+            if before in b"\\%[;.:/~" and self._may_be_glued(start, before):
                 self._glued_token(start, end)
+            elif text[start] in b"-_":
+                at = _BULLET.match(text, start).end()
+                done = self._token(at) if text[at : at + 2] in heads else done
             if digit.search(text, start, end):
-                for match in inner.finditer(text, done, end):
+                match = inner.search(text, done, end)
+                while match:
                     at = match.end()
                     # a prefix as short as hf_ may stand in any long base64 text
-                    if at > done and (end - start <= 256 or text[at + 2] not in b"-_"):
+                    if end - start <= 256 or text[at + 2] not in b"-_":
                         done = max(done, self._token(at))
+                    match = inner.search(text, max(at, done), end)
                 if 36 <= end - start <= 88:
                     self._whole_run(start, end)
             start = words.find(_LONG, end)
+
+    def _may_be_glued(self, start: int, before: int) -> bool:
+        text = self.bytes
+        if before == 46:
+            return text[max(0, start - 8) : start].endswith(rules.DOTTED)
+        if before == 58:
+            return text[start - 2 : start - 1].isdigit()
+        if before == 47:
+            return text[start] == 48
+        return before not in b"[;" or text[start] in b"0123456789m"
 
     def _starts(self, start: int) -> list[int]:
         """Where the word really begins that has a run begin at `start`: behind an escape or a bullet, too."""
@@ -642,7 +653,7 @@ class _Scan:
             elif at and text[at - 1] != 64:
                 nxt = self._email(at) or nxt
             at = text.find(b"@", nxt)
-        at = text.find(b"%40")
+        at = text.find(b"%40") if b"%" in text else -1
         while at >= 0:
             self._email(at, 3)
             at = text.find(b"%40", at + 3)
@@ -701,6 +712,8 @@ class _Scan:
                 following = text[nxt]
                 if following == 115 and size == 5 and low[at - 4 : at - 1] not in _PLURALS:
                     pass  # prompt_tokens and the like, by far the most frequent
+                elif following == 111 and not low.startswith(b"oriz", nxt):
+                    pass  # author
                 elif not 97 <= following <= 122 or following in letters:
                     end = words.find(b" ", nxt, at + 64) if words[nxt : nxt + 1] == b"A" else nxt
                     if end < 0 and n - at <= 64:
@@ -852,7 +865,8 @@ class _Scan:
         text = self.bytes
         if text[end] in b" \t":
             flag = text.startswith(b"--", start)
-            if not flag and not _LOGIN_BEFORE.search(text[max(0, start - 80) : start]):
+            login = flag or (b"login" in text[max(0, start - 80) : start])
+            if not flag and not (login and _LOGIN_BEFORE.search(text[max(0, start - 80) : start])):
                 told = _TOLD_VALUE.match(text, end)
                 if told and rules.is_telling(
                     name, self.text[slice(*told.span(told.lastindex))], told.lastindex
@@ -1002,8 +1016,9 @@ class _Scan:
 
     def _commands(self) -> None:
         """Passwords on command lines: curl -u name:password, sshpass -p, mysql -p, docker login -p."""
+        options = {option: option in self.low for option in (b" -p", b"-a", b"u")}
         for needle, option, pattern in rules.COMMANDS:
-            if option not in self.low or needle not in self.low:
+            if not options[option] or needle not in self.low:
                 continue
             for match in pattern.finditer(self.bytes):
                 command = self.low.rfind(needle, max(0, match.start() - 2000), match.start())

@@ -10,7 +10,6 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from redaction_corpus import KEEP, PLACED, PRIVATE_KEYS, TOKENS, body, private_key
 
 from hermes_unroll._common.redact import (
     CIRCULAR,
@@ -21,6 +20,7 @@ from hermes_unroll._common.redact import (
     RedactionError,
     Redactor,
 )
+from tests.common.redaction_corpus import KEEP, PLACED, PRIVATE_KEYS, TOKENS, body, private_key
 
 MARKS = ("…", "...", " ... [truncated 200 chars]", "[truncated", "... [1234 chars truncated]", "<truncated",
          "", "\n... [output truncated]", "\\u2026")  # fmt: skip

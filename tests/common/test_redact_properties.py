@@ -8,9 +8,9 @@ import os
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from redaction_corpus import KEEP, PLACED, PRIVATE_KEYS, TOKENS
 
 from hermes_unroll._common.redact import PLACEHOLDER, Redactor
+from tests.common.redaction_corpus import KEEP, PLACED, PRIVATE_KEYS, TOKENS
 
 EXAMPLES = int(os.environ.get("REDACT_EXAMPLES", "80"))
 examples = settings(
