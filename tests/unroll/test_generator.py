@@ -8,13 +8,13 @@ import sys
 import time
 
 import pytest
-from trace_samples import Session, load, long_session, run, two_turns, write_program
 
 from hermes_unroll import values
 from hermes_unroll.diff import compare
 from hermes_unroll.generator import generate_trace_program, verify_program
 from hermes_unroll.literals import LiteralError, comment_text, layout, literal
 from hermes_unroll.reader import DATA_NAMES, read_trace
+from tests.unroll.trace_samples import Session, load, long_session, run, two_turns, write_program
 
 CODE = "x'\n\"\"\"\n__import__('builtins').SENTINEL.append(1)\n#" + "\n" * 100
 

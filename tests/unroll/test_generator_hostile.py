@@ -12,11 +12,11 @@ import os
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from trace_samples import load
 
 from hermes_unroll.generator import generate_trace_program, verify_program
 from hermes_unroll.trace import Trace
 from hermes_unroll.values import encode
+from tests.unroll.trace_samples import load
 
 EXAMPLES = int(os.environ.get("UNROLL_TEST_EXAMPLES", "200"))
 

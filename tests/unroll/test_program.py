@@ -5,9 +5,9 @@ import re
 from pathlib import Path
 
 import pytest
-from trace_samples import Session, load, long_session, run, two_turns, write_program
 
 from hermes_unroll.generator import generate_trace_program
+from tests.unroll.trace_samples import Session, load, long_session, run, two_turns, write_program
 
 CONTRACT = Path(__file__).parents[2] / "docs" / "EXECUTION_CONTRACT.md"
 

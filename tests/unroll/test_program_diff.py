@@ -6,11 +6,11 @@ import time
 from itertools import pairwise
 
 import pytest
-from trace_samples import Session, load, long_session, run, two_turns, write_program
 
 from hermes_unroll.diff import compare, differences, report
 from hermes_unroll.generator import generate_trace_program
 from hermes_unroll.reader import TraceError, read_trace
+from tests.unroll.trace_samples import Session, load, long_session, run, two_turns, write_program
 
 
 def trace_of(*events):

@@ -6,10 +6,10 @@ import os
 import stat
 
 import pytest
-from trace_samples import Session, load, run, two_turns, write_program
 
 from hermes_unroll.generator import generate_trace_program, verify_program
 from hermes_unroll.reader import read_trace
+from tests.unroll.trace_samples import Session, load, run, two_turns, write_program
 
 
 def edited(path, text, *more):

@@ -6,7 +6,8 @@ import subprocess
 import sys
 
 import pytest
-from trace_samples import Session, load, run, two_turns, write_program
+
+from tests.unroll.trace_samples import Session, load, run, two_turns, write_program
 
 
 @pytest.fixture(scope="module")

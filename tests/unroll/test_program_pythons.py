@@ -10,15 +10,15 @@ import sys
 from pathlib import Path
 
 import pytest
-from trace_samples import every_value, long_session, two_turns, write_program
 
 from hermes_unroll.generator import generate_trace_program
+from tests.unroll.trace_samples import every_value, long_session, two_turns, write_program
 
 REPOSITORY = Path(__file__).parents[2]
 GENERATE = """
 import hashlib, sys
 sys.path[:0] = sys.argv[1:]
-from trace_samples import every_value, long_session, two_turns
+from tests.unroll.trace_samples import every_value, long_session, two_turns
 from hermes_unroll.generator import generate_trace_program
 for trace in (every_value(), two_turns(), long_session(50, 1000)):
     print(hashlib.sha256(generate_trace_program(trace)).hexdigest())
