@@ -470,7 +470,9 @@ _COLOR = Lazy(r"#[0-9a-fA-F]{3,8}")
 _CONSTANT = Lazy(r"[A-Z]+(?:_[A-Z]+)+")
 _URL = Lazy(r"(?:https?|op|vault|ssm|arn|gcp|aws|awssm|env|file|secret|keyring|ref\+\w+):/{0,2}[^\s@]*")
 _IDENTIFIER = Lazy(r"[A-Za-z_$&*@][A-Za-z_]*[0-9]{0,2}")
-_CHAIN = Lazy(r"[A-Za-z_$&*@!]+[0-9]{0,3}\w{0,24}?(?:(?:\.|->|::|\?\.)[A-Za-z_]+[0-9]{0,3}[A-Za-z_]*)+!?")
+_CHAIN = Lazy(
+    r"[A-Za-z_$&*@!]+[0-9]{0,3}[A-Za-z_]*[0-9]{0,2}(?:(?:\.|->|::|\?\.)[A-Za-z_]+[0-9]{0,3}[A-Za-z_]*)+!?"
+)
 _SNAKE_OR_CAMEL = Lazy(
     r"[a-z]+(?:_[a-z]+)+[0-9]?|[a-z]+(?:[A-Z][a-z]+)+[0-9]?|[A-Z][a-z]+(?:[A-Z][a-z]+)*|[A-Z_]+"
 )
