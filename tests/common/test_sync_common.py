@@ -108,3 +108,8 @@ def test_outside_a_checkout_and_with_a_wrong_option_it_says_so(tree):
     shutil.rmtree(tree / "hermes_unroll")
     told = sync(tree)
     assert told.returncode == 1 and "does not exist" in told.stderr and "Traceback" not in told.stderr
+
+
+def test_no_copy_in_this_checkout_has_drifted():
+    told = subprocess.run([sys.executable, str(SCRIPT), "--check"], capture_output=True, text=True)
+    assert (told.returncode, told.stdout) == (0, "")
