@@ -27,6 +27,7 @@ from ._common import config, files
 PLUGIN = "hermes-unroll"
 SECTION = "unroll"
 CONSENT_FORMAT = 1
+_CONSENT = ("sessions", "chats", "resumed")
 # The chat whose message a gateway is handling, for the commands that it answers before it binds a session.
 CHAT: ContextVar[str] = ContextVar("hermes_unroll_chat", default="")
 DEFAULT_MAX_AGE_DAYS = 30.0
@@ -41,6 +42,7 @@ class Settings:
     exclude_platforms: frozenset[str] = frozenset()
     exclude_chats: frozenset[str] = frozenset()
     exclude_sessions: frozenset[str] = frozenset()
+    resumed: frozenset[str] = frozenset()  # sessions and chats that were off and are on again
     custom_patterns: tuple[str, ...] = ()
     max_age_days: float = DEFAULT_MAX_AGE_DAYS
     max_size_mb: float = DEFAULT_MAX_SIZE_MB
@@ -56,6 +58,10 @@ class Settings:
             and session_id not in self.exclude_sessions
             and not self.exclude_chats.intersection(current_chat())
         )
+
+    def was_off(self, session_id: str) -> bool:
+        """Tell whether the host may still show what was said while recording was off."""
+        return not self.resumed.isdisjoint((session_id, *current_chat()))
 
 
 def current_chat() -> tuple[str, ...]:
@@ -91,6 +97,7 @@ def load(home: Path) -> Settings:
         exclude_platforms=read.names("exclude_platforms"),
         exclude_chats=read.names("exclude_chats") | consent.get("chats", frozenset()),
         exclude_sessions=consent.get("sessions", frozenset()),
+        resumed=consent.get("resumed", frozenset()),
         custom_patterns=tuple(sorted(read.names("redact.custom_patterns"))),
         max_age_days=read.number("retention.max_age_days", DEFAULT_MAX_AGE_DAYS),
         max_size_mb=read.number("retention.max_size_mb", DEFAULT_MAX_SIZE_MB),
@@ -153,7 +160,7 @@ def consent_path(home: Path) -> Path:
 def _consent(home: Path) -> tuple[dict[str, frozenset[str]], str | None]:
     try:
         data = json.loads(consent_path(home).read_bytes())
-        return {name: frozenset(map(str, data.get(name, []))) for name in ("sessions", "chats")}, None
+        return {name: frozenset(map(str, data.get(name, []))) for name in _CONSENT}, None
     except FileNotFoundError:
         return {}, None
     except (OSError, ValueError, AttributeError, TypeError) as error:
@@ -166,7 +173,9 @@ def set_consent(home: Path, name: str, value: str, allowed: bool) -> None:
     consent, problem = _consent(home)
     if problem:
         raise ValueError(problem)
-    values = {key: set(consent.get(key, ())) for key in ("sessions", "chats")}
+    values = {key: set(consent.get(key, ())) for key in _CONSENT}
+    if allowed and value in values[name]:
+        values["resumed"].add(value)
     (values[name].discard if allowed else values[name].add)(value)
     text = json.dumps({"format": CONSENT_FORMAT, **{key: sorted(items) for key, items in values.items()}})
     files.write_atomic(consent_path(home), text.encode("utf-8"))

@@ -49,7 +49,7 @@ def _switch(allowed: bool, name: str | None) -> str:
         set_consent(home, "chats", chat[0], allowed)
         for session in _sessions():
             if session.chat == chat:
-                session.off = not allowed
+                session.switch(allowed)
         return f"This chat is {word} from now on."
     sessions = _sessions()
     if name is None:
@@ -68,5 +68,5 @@ def _switch(allowed: bool, name: str | None) -> str:
         return f"Name one session: {USAGE}. Live now: {ids}"
     session = matches[0]
     set_consent(home, "sessions", session.session_id, allowed)
-    session.off = not allowed
+    session.switch(allowed)
     return f"{session.session_id} is {word} from now on."

@@ -31,6 +31,7 @@ MIN_SHARED_ARGUMENTS = 256
 # Streamed text is written in pieces of at least this many characters, and held back up to this many.
 MIN_STREAMED = 512
 MAX_HELD = 8_192
+WITHHELD = "<not recorded: recording was off>"
 KEPT_BEHIND = 256
 
 
@@ -51,6 +52,8 @@ class LiveSession:
         self.platform: str | None = None
         self.chat: tuple[str, ...] = ()
         self.parameters: dict[str, Any] | None = None
+        self._was_off = False
+        self._dry = False  # nothing is stored, only compared with what is
         self._request: tuple[Any, int] = (None, 0)
         self._background: set[str] = set()
         self._key = key
@@ -73,6 +76,11 @@ class LiveSession:
     @property
     def redaction_failures(self) -> int:
         return self._redactor.failures
+
+    def switch(self, allowed: bool) -> None:
+        """Record from now on, or do not. What was said in between stays out, in later lists too."""
+        self._was_off = self._was_off or (self.off and allowed)
+        self.off = not allowed
 
     def describe(self, header: dict[str, Any]) -> None:
         """Set what the next segment's header says about the recorder."""
@@ -157,6 +165,8 @@ class LiveSession:
         if len(value) < journal.MIN_SHARED_TEXT:
             return self.clean(value)
         known = (hash(value), len(value))
+        if self._dry and known not in self._texts:
+            return self.clean(value)
         if known not in self._texts:
             _bound(self._texts)
             self._texts[known] = self.clean(value)
@@ -174,7 +184,7 @@ class LiveSession:
 
     def _reference(self, text: str) -> dict[str, str]:
         reference = journal.fingerprint(text.encode("utf-8", "surrogatepass"), self._key)
-        if reference not in self._known():
+        if reference not in self._known() and not self._dry:
             self._open().add(RecordKind.TEXT, {"ref": reference, "s": text})
             self._known().add(reference)
         return {journal.TEXT_REFERENCE: reference}
@@ -223,6 +233,9 @@ class LiveSession:
     def history(self, messages: list[Any]) -> None:
         """Record the host's message list: only what differs from the list before is stored."""
         before, now, keep = self._history, [], 0
+        # The first list after recording was switched on again ends with what is said now.
+        withheld = range(len(before), len(messages) - 1) if self._was_off else range(0)
+        self._was_off = False
         for index, message in enumerate(messages):
             if type(message) is not dict:
                 message = {"role": "unknown", "content": message}
@@ -232,7 +245,7 @@ class LiveSession:
             if old and old[0] is message and old[1] == size and old[2] is content and old[3] is calls:
                 reference = old[4]
             else:
-                reference = self._message(message)
+                reference = self._message(message, index in withheld)
             keep += keep == index and old is not None and reference == old[4]
             now.append((message, size, content, calls, reference))
         self._history = now
@@ -244,19 +257,21 @@ class LiveSession:
         """Let go of the host's message objects; the next list is compared by content."""
         self._history = [(None, 0, None, None, entry[4]) for entry in self._history]
 
-    def _message(self, message: dict[str, Any]) -> str:
+    def _message(self, message: dict[str, Any], withheld: bool = False) -> str:
         identity = _identity(message)
         reference = self._messages.get(identity) if identity is not None else None
         if reference is not None:
             return reference
-        record = {
-            name: self.text(value) if name in _TEXT_FIELDS else self._field(name, value)
-            for name, value in list(message.items())
-            if type(name) is str and name[:1] != "_"
-        }
-        if message.get("_compressed_summary"):
-            record[SUMMARY] = True
+        self._dry = withheld
+        try:
+            record = self._stored_message(message)
+        finally:
+            self._dry = False
         reference = journal.fingerprint(journal.dump(record), self._key)
+        if withheld and reference not in self._known():
+            # Said while recording was off. That it was said is shown by what follows; what was said is not.
+            record = {"role": record.get("role"), "content": WITHHELD}
+            reference = journal.fingerprint(journal.dump(record), self._key)
         if reference not in self._known():
             self._open().add(RecordKind.MESSAGE, {"ref": reference, "m": record})
             self._known().add(reference)
@@ -264,6 +279,16 @@ class LiveSession:
             _bound(self._messages)
             self._messages[identity] = reference
         return reference
+
+    def _stored_message(self, message: dict[str, Any]) -> dict[str, Any]:
+        record = {
+            name: self.text(value) if name in _TEXT_FIELDS else self._field(name, value)
+            for name, value in list(message.items())
+            if type(name) is str and name[:1] != "_"
+        }
+        if message.get("_compressed_summary"):
+            record[SUMMARY] = True
+        return record
 
     def _known(self) -> set[str]:
         if self._stored is None:
@@ -392,6 +417,7 @@ class TraceRecorder:
             session = LiveSession(home, session_id, journal.load_key(home), wanted.custom_patterns)
             session.platform, session.chat = platform, settings.current_chat()
             session.off = self.off or not wanted.records(session_id, platform)
+            session._was_off = wanted.was_off(session_id)
             session.describe({**self._header, "tags": list(wanted.tags)} if wanted.tags else self._header)
             self._sessions[name] = session
             if len(self._sessions) > MAX_LIVE_SESSIONS:

@@ -13,7 +13,7 @@ import pytest
 
 from hermes_unroll import cli, hooks, settings, slash
 from hermes_unroll._common import config
-from tests.unroll.host_driver import Host
+from tests.unroll.host_driver import Host, conversation
 
 Configure = Any
 
@@ -222,11 +222,35 @@ def test_consent_is_kept_privately_and_can_be_given_back(home: Path) -> None:
         settings.set_consent(home, "sessions", value, False)
     settings.set_consent(home, "chats", "42", False)
     path = settings.consent_path(home)
-    assert json.loads(path.read_text()) == {"format": 1, "sessions": ["a", "b"], "chats": ["42"]}
+    assert json.loads(path.read_text()) == {
+        "format": 1,
+        "sessions": ["a", "b"],
+        "chats": ["42"],
+        "resumed": [],
+    }
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     settings.set_consent(home, "sessions", "a", True)
     settings.set_consent(home, "sessions", "never off", True)
-    assert json.loads(path.read_text())["sessions"] == ["b"]
+    kept = json.loads(path.read_text())
+    assert kept["sessions"] == ["b"] and kept["resumed"] == ["a"]
+
+
+@pytest.mark.parametrize("process", ["the same process", "another process"])
+def test_what_was_said_while_off_stays_out_when_it_is_on_again(host: Host, process: str) -> None:
+    chat = host.chat()
+    session_id = chat.session_id
+    chat.turn("said before")
+    slash.run(f"off {session_id}")
+    chat.turn("said in between", answer="a private answer")
+    slash.run(f"on {session_id}")
+    if process == "another process":
+        host.new_process()
+    chat.turn("said after")
+    written = b"".join(path.read_bytes() for path in host.segments(session_id))
+    assert b"said before" in written and b"said after" in written and b"said in between" not in written
+    contents = [message["content"] for message in conversation(host.replay(session_id))]
+    withheld = "<not recorded: recording was off>"
+    assert contents == ["said before", "done", withheld, withheld, "said after", "done"]
 
 
 def test_off_from_the_command_line_takes_a_prefix_and_lasts(
