@@ -249,10 +249,12 @@ def task_threads() -> dict:
     sessions = [Session(f"thread-{number}") for number in range(4)]
     times: list[float] = []
 
+    sources = [random.Random(number) for number in range(8)]
+    results = [[text(source, 2000) for _ in range(300)] for source in sources]
+
     def work(number: int) -> None:
-        source, own = random.Random(number), []
-        for _ in range(300):
-            result = text(source, 2000)
+        own = []
+        for result in results[number]:
             time.sleep(0.01)
             began = time.perf_counter()
             sessions[number % 4].fire(
