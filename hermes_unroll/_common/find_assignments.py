@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .patterns import PLACEHOLDER, Lazy
 from .read_values import (
+    COLOUR,
     ENV_VALUE,
     INLINE_VALUE,
     JSON_SPACE,
@@ -23,9 +24,9 @@ _STEMS = ((b"pass", b"wpc"), (b"pw", b"d"), (b"secret", b""), (b"token", b"s"), 
           (b"credential", b"s"), (b"cookie", b"s"), (b"auth", b"o"), (b"pin", b""))  # fmt: skip
 _KEY_AFTER = (b"api ", b"ess ", b"ret ")  # API key, access key, secret key
 _PLURALS = (b"api", b"ess", b"uth", b"esh")  # api_tokens, access_tokens, auth_tokens, refresh_tokens
-_NAME_END = frozenset(b"\"'`\\]:=%*_ \t\r\n>!")
+_NAME_END = frozenset(b"\"'`\\]:=%*_ \t\r\n>!\x1b")
 _ASSIGN = Lazy(
-    rb"(\\*[\"'`])?\]?(?:\*\*|__)?[ \t]{0,20}"
+    rb"(\\*[\"'`])?\]?(?:\*\*|__)?(?:" + COLOUR + rb")?[ \t]{0,20}"
     rb"(?::[ \t]*(?:str|String|string|bytes|Final|Optional\[str\]|str[ ]*\|[ ]*None|&(?:'static )?str)[ \t]*"
     rb"(?==[^=]))?"
     rb"(=>|:=|={1,3}|!==?|:(?![:=]))"
@@ -39,7 +40,7 @@ _COMMA = Lazy(rb"\\*[\"']\s*,\s*(?=\\*[\"'])")
 _TOLD_VALUE = Lazy(  # "the password is x"; a cell of a table or a word after the name; "password 'x'"
     rb"[ \t]+(?:(?:is|was)(?:[ \t]+set[ \t]+to)?:?|(?:for|of)[ \t]+[^\s:]{1,40}:|--body|--value|<<<)[ \t]+"
     rb"(?:\\*[\"'`])?([^\s\"'`\\,;]{6,256})"
-    rb"|[ \t]*\|?[ \t]*([A-Za-z0-9+/_=.-]{20,512})(?=[\s|\"'\\]|\Z)"
+    rb"|[ \t]*\|?[ \t]*([A-Za-z0-9+/_=.-]{20,512})(?=[\s|\"']|\\+[nrt\"']|\Z)"
     rb"|[ \t]+\\*[\"'`]([^\s\"'`\\]{6,64})\\*[\"'`]"
 )
 _ELEMENT = Lazy(rb">([^<\s]{1,4096})</")

@@ -27,12 +27,17 @@ _LINE_BEFORE = Lazy(
     rb"[0-9]{1,6}[|:\t]|\$env:)[ \t]*){0,4}$"
 )
 
-SPACE = Lazy(rb"[ \t]*(?:\*\*|__|!![a-z]{1,8})?[ \t]*")
+COLOUR = rb"(?:\x1b|\\+(?:x1b|u001[bB]|033|e))\[[0-9;]{0,12}m"
+SPACE = Lazy(rb"[ \t]*(?:\*\*|__|!![a-z]{1,8}|" + COLOUR + rb")?[ \t]*")
 JSON_SPACE = Lazy(rb"(?:\s|\\+[nrt]){0,256}")
 _LITERAL_END = Lazy(rb"\\*[\"'](?=[\s,)\]}:;]|\Z)")
 _LITERAL_NEXT = Lazy(rb"\\*[\"'](?:[\s,)\]}:;]|\Z)")
 OPEN_QUOTE = Lazy(rb"(?:[bBrRuUfF]{1,2}(?=\\*[\"']))?(\\*)([\"'`])")
-_NO_ESCAPE = rb"\\+(?![nrtbfuUxva0\"'`\\/\s,;&|<>()\[\]{}])"  # a backslash that belongs to the value
+# A backslash that belongs to the value; or a character beyond ASCII, as it stands in JSON and in programs.
+_NO_ESCAPE = (
+    rb"\\+(?:(?![nrtbfuUxva0e\"'`\\/\s,;&|<>()\[\]{}])"
+    rb"|u(?!00[0-7])[0-9a-fA-F]{4}|U000[0-9a-fA-F]{5}|x[89a-fA-F][0-9a-fA-F])"
+)
 
 
 def _bare(chars: bytes) -> bytes:
@@ -40,10 +45,15 @@ def _bare(chars: bytes) -> bytes:
 
 
 LINE_VALUE = Lazy(
-    rb"(" + _bare(rb"[^\s\"'`\\]") + rb")[ \t]*(?:[ \t]#[^\r\n\\\"']{0,512})?(?=[\r\n]|\\+[nr]|\\*[\"'`]|\Z)"
+    rb"("
+    + _bare(rb"[^\s\x00-\x1f\"'`\\]")
+    + rb")[ \t]*(?:[ \t]#[^\r\n\\\"']{0,512})?(?=[\r\n]|\\+[nr]|\\*[\"'`]|\Z)"
 )
-ENV_VALUE = Lazy(_bare(rb"[^\s\"'`\\]"))
-INLINE_VALUE = Lazy(_bare(rb"[^\s\"'`\\,;&|<>()\[\]{}]"))
+ENV_VALUE = Lazy(_bare(rb"[^\s\x00-\x1f\"'`\\]"))
+INLINE_VALUE = Lazy(_bare(rb"[^\s\x00-\x1f\"'`\\,;&|<>()\[\]{}]"))
+_NON_ASCII_ESCAPE = Lazy(r"(\\+)(?:u[0-9a-fA-F]{4}|U000[0-9a-fA-F]{5}|x[0-9a-fA-F]{2})")
+_WIDE_ESCAPE = Lazy(rb"\\+(?:u(?!00)[0-9a-fA-F]{4}|U000[0-9a-fA-F]{5})$")
+_ELLIPSIS = Lazy(rb"\.\.\.$|\\+u2026$")
 _CALL = Lazy(rb"[A-Za-z_$&*][\w.:]*[(\[]")
 _QUERY_VALUE = Lazy(rb"[^\s&\"'<>\\#`;,)\]}|]{1,4096}")
 _MORE_VALUE = Lazy(rb"[A-Za-z0-9+/=_.~-]*")
@@ -143,10 +153,7 @@ def _bare_value(
         for joint in (b"&&", b"||", b"[truncated", b"<truncated"):
             joined = text.find(joint, at, end)
             end = joined if joined > at else end
-    while end > at and (text[end - 1] in b",;)&|]}" if form in (ENV, LINE) else text[end - 1] in b".,:;?!*_"):
-        end -= 1
-    while end > at and (scan.text[end - 1] == "…" or text[end - 3 : end] == b"..."):
-        end -= 3 if text[end - 1] == 46 else 1
+    end = _trimmed(scan, at, end, form)
     if end <= at:
         return 0
     if form in (INLINE, LINE) and (text[end : end + 1] in b"([" and text[end : end + 1]):
@@ -156,6 +163,32 @@ def _bare_value(
     if value.end() - at >= 512 and value.end() == end:
         end = _MORE_VALUE.match(text, value.end()).end()  # type: ignore[union-attr]
     return add(scan, name, at, end, form, 0)
+
+
+def _trimmed(scan: SearchedText, at: int, end: int, form: str) -> int:
+    """Where a bare value ends, without the punctuation and the mark of a truncation that follow it.
+
+    A character beyond Latin-1 (a ? in the bytes) at the end is no part of the value within a sentence.
+    """
+    text = scan.bytes
+    ends = b",;)&|]}" if form in (ENV, LINE) else b".,:;?!*_"
+    while end > at:
+        wide = _WIDE_ESCAPE.search(text, max(at, end - 14), end) if form == INLINE else None
+        if wide:
+            end = wide.start()
+        elif text[end - 1] in ends:
+            end -= 1
+        else:
+            break
+    while end > at:
+        cut = _ELLIPSIS.search(text, max(at, end - 9), end)
+        if scan.text[end - 1] == "…":
+            end -= 1
+        elif cut:
+            end = cut.start()
+        else:
+            break
+    return end
 
 
 def quoted_value(
@@ -251,6 +284,9 @@ def add(scan: SearchedText, name: str, start: int, end: int, form: str, levels: 
     value = scan.text[start:end]
     head, tail = secret_part(value, name)
     secret = value[head:tail]
+    if not levels and "\\" in secret:
+        escape = _NON_ASCII_ESCAPE.search(secret)
+        levels = len(escape.group(1)).bit_length() if escape else 0
     if "<redacted:" in secret or not is_secret(name, plain(secret, levels) if levels else secret, form):
         return 0
     if name == TOKEN and (

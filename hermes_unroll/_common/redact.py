@@ -175,6 +175,8 @@ class Redactor:
         out = []
         in_private_key = False  # a list may hold a PEM block line by line
         for item in v:
+            if out and isinstance(v, tuple) and len(v) == 2 and key.lower() == "auth":
+                key = "password"  # auth=(name, password)
             if isinstance(item, str) and (in_private_key or "PRIVATE KEY" in item):
                 new, in_private_key = self._private_key_line(item, in_private_key)
                 out.append(new if new != item else self._walk(item, key, depth, seen))

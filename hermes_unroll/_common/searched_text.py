@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-from .patterns import Lazy
+from .patterns import PLACEHOLDER, Lazy
 
 _WORD_CHARS = bytes(65 if chr(c) in "-_" or (c < 128 and chr(c).isalnum()) else 32 for c in range(256))
 _ESCAPED_CHAR = Lazy(r"(\\+)(?:u00([2-7][0-9a-fA-F])|/)")
@@ -46,6 +46,8 @@ class SearchedText:
 
     def merge(self) -> None:
         """Sort, and join what overlaps; where two cover the same, the token format says the kind."""
+        if "<redacted:" in self.text:
+            self._keep_placeholders()
         merged: list[Span] = []
         for span in sorted(self.spans, key=lambda span: (span[0], -span[1], span[2] == "secret")):
             if merged and span[0] < merged[-1][1]:
@@ -54,6 +56,17 @@ class SearchedText:
                 continue
             merged.append(span)
         self.spans = merged
+
+    def _keep_placeholders(self) -> None:
+        """Drop what was found over a placeholder: what stands in its field or command is redacted already."""
+        taken = [match.span() for match in PLACEHOLDER.finditer(self.text)]
+        starts = [start for start, _ in taken]
+
+        def free(span: Span) -> bool:
+            at = bisect_right(starts, span[1] - 1)
+            return span[2] not in ("secret", "cookie") or not at or taken[at - 1][1] <= span[0]
+
+        self.spans = [span for span in self.spans if free(span)]
 
     def _resolved(self, s: str) -> str:
         parts, position, length, shift = [], 0, 0, 0

@@ -91,7 +91,7 @@ def is_secret(name: str, value: str, form: str) -> bool:
     JSON: the name is quoted, as in structured data; there any value counts that is no template, type name or
     placeholder. The other forms occur in code and prose too, so the value has to look like one.
     """
-    if not value or is_template(value):
+    if not value.strip() or is_template(value):
         return False
     if name == WEAK:
         if form == INLINE:

@@ -253,6 +253,10 @@ _PLACED = (
     ("mailto:", "carol@exa|mple.org", "?subject=hi"),
     ("//registry.example.org/:_authToken=", "4f9d8c7b-6a5e-4d3c-2b1a-|0f9e8d7c6b5a", "\n"),
     ("//registry.example.org/:_password=", "c2VjcmV0cGFzc3dv|cmQ=", "\n"),
+    ("\x1b[1mtoken\x1b[0m = \x1b[33m", "4f9d8c7b|6a5e4d3c", "\x1b[0m\n"),
+    ("\x1b[32mPassword: ", "Sup3r|S3cret", "\x1b[0m done\n"),
+    ("export DB_PASSWORD=", "Sup3r|S3cret", "\x1b[0m\n"),
+    ("password = ", "geheim|ъё7", "\n"),
     ("root:",
      "$6$rounds=5000$saltsalt$|4f9d8c7b6a5e4d3c2b1a0f9e8d7c6b5a4f9d8c7b6a5e4d3c", ":19000:0:99999:7:::"),
 )  # fmt: skip

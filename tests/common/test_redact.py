@@ -383,6 +383,36 @@ def test_find_reports_what_a_generated_source_still_holds_and_no_placeholder():
         assert redactor.find(clean + ascii(redactor.value({"content": sample.text}))) == []
 
 
+@pytest.mark.parametrize(
+    "value",
+    (
+        "kubectl create secret generic db --from-file=password= ./password.txt\U0001f600",
+        "password:  str\u2026",
+        "\U0001f511 token: \u2705 ok",
+        "token TOKEN_TTL=3600OLDPWD=/srv/app\u2028",
+        {"token": "token \n"},
+        {"token": "Bearer \u2026"},
+        {"auth": ("bob", "Tr0ub" + "4dor")},
+        "Password:  https://medium.com/@someone/a-post-123Z1\U0001f600requests.get(url)",
+        "curl --user bobAPP_KEY=" + "4f9d8c7b6a5e" + "4d3c https://h.example",
+        "curl -u bob:<redacted:secret:3>@<redacted:github-pat:1> https://h.example",
+    ),
+    ids=ascii,
+)
+def test_the_source_of_a_redacted_value_passes_the_scan_whatever_its_escapes(value):
+    redactor = Redactor()
+    redacted = redactor.value(value)
+    for source in (f"STEP = {redacted!a}\n", json.dumps([redacted]), json.dumps(json.dumps([redacted]))):
+        assert redactor.find(source) == [], source
+
+
+def test_the_second_of_a_pair_for_authentication_is_a_password():
+    password = "Tr0ub" + "4dor"
+    assert Redactor().value({"auth": ("bob", password)}) == {"auth": ("bob", "<redacted:secret:1>")}
+    for kept in ({"auth": ["basic", "oauth"]}, {"auth": ("bob",)}, {"auth": ("bob", None)}):
+        assert Redactor().value(kept) == kept
+
+
 def test_find_gives_offsets_of_the_given_text():
     token = TOKENS[0].secret
     hidden = "".join(f"\\u{ord(c):04x}" for c in token[:6]) + token[6:]
