@@ -13,7 +13,7 @@ from typing import Any
 
 from . import journal, sealing
 
-TRACE_NAME = re.compile(r"\d{8}_\d{6}_[0-9a-f]{8}(_edit_\d{8}_\d{6}(_\d+)?)?\.py")
+TRACE_NAME = re.compile(r"\d{8}_\d{6}_[0-9a-f]{8}(_edit_\d{8}_\d{6}(_\d+)?)*\.py")
 
 
 class NotFoundError(Exception):
@@ -80,6 +80,7 @@ def _from_journal(home: Path, directory: Path) -> Recorded | None:
         return None
     seal = sealing.read_seal(directory)
     trace = sealing.unrolled_dir(home) / seal.trace if seal and seal.trace else None
+    trace = trace or sealing.expected_trace(home, directory)
     if trace is not None and not trace.is_file():
         trace = None
     measured = sealing.sizes(directory)

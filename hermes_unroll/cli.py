@@ -144,7 +144,7 @@ def _limit_cpu() -> None:
 
 def _print(text: str) -> None:
     """Print one line. A recorded name in it must not be a command to the terminal."""
-    encoding = sys.stdout.encoding or "ascii"
+    encoding = getattr(sys.stdout, "encoding", None) or "ascii"
     print(printable(text).encode(encoding, "backslashreplace").decode(encoding))
 
 

@@ -213,6 +213,7 @@ class SegmentReader:
         self.path = path
         self.count = 0
         self.chain = CHAIN_START
+        self.torn = 0
         self.problem: str | None = None
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
@@ -222,7 +223,8 @@ class SegmentReader:
                 chain = chain_next(self.chain, body)
                 record = _parsed(body) if line.startswith(chain.encode("ascii") + b" ") else None
                 if record is None:
-                    if line.endswith(b"\n"):
+                    self.torn = 0 if line.endswith(b"\n") else len(line)
+                    if not self.torn:
                         self.problem = f"{self.path.name}: line {self.count + 1} does not follow the chain"
                     return
                 self.chain = chain

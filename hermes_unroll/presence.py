@@ -66,7 +66,7 @@ def read(home: Path) -> list[dict[str, Any]]:
     except (FileNotFoundError, NotADirectoryError):
         return []
     for name in names:
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
             record = json.loads((live_dir(home) / name).read_bytes())
             record["alive"] = files.is_alive(record["pid"], record.get("start_time"))
             found.append(record)

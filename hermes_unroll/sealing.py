@@ -100,7 +100,7 @@ def read_seal(directory: Path) -> Seal | None:
             data.get("problem"),
             data.get("recorder"),
         )
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 

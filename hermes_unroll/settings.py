@@ -163,7 +163,7 @@ def _consent(home: Path) -> tuple[dict[str, frozenset[str]], str | None]:
         return {name: frozenset(map(str, data.get(name, []))) for name in _CONSENT}, None
     except FileNotFoundError:
         return {}, None
-    except (OSError, ValueError, AttributeError, TypeError) as error:
+    except (OSError, ValueError, AttributeError, TypeError, RecursionError) as error:
         # Whoever said no is not recorded because a file broke: nothing is until it is mended.
         return {}, f"traces/consent.json cannot be read ({error}); remove it or mend it"
 

@@ -51,6 +51,8 @@ def _journal(entry: Recorded, result: Verified) -> dict[str, list[str]]:
         heads[str(int(path.stem))] = [reader.chain for _ in reader]
         if reader.problem:
             result.altered(f"journal: {reader.problem}")
+        if reader.torn:
+            result.notes.append(f"{path.name} ends with {reader.torn} bytes that are no whole line")
     result.notes.append(f"journal of {len(heads)} segments, {sum(map(len, heads.values()))} records")
     return heads
 
@@ -69,13 +71,19 @@ def _trace(entry: Recorded, heads: dict[str, list[str]], result: Verified) -> No
         result.altered(f"trace: {error}")
         return
     if not entry.journal:
-        result.notes.append("trace agrees with its digest; its journal is gone")
+        copy = "_edit_" in entry.trace.name
+        result.notes.append(
+            f"trace agrees with its digest; {'an edited copy' if copy else 'its journal is gone'}"
+        )
         return
+    before = result.ok
     for label, end in chain.items():
         values = heads.get(label, [])
         count = end["events"]
         if count > len(values) or (count and values[count - 1] != end["head"]):
             result.altered(f"trace: segment {label} of the journal is not the one it was compiled from")
+    if before and not result.ok:
+        return
     more = sum(map(len, heads.values())) - sum(end["events"] for end in chain.values())
     result.notes.append(
         "trace agrees with its journal" + (f", which has {more} newer records" if more > 0 else "")

@@ -1,4 +1,4 @@
-"""Search a text for e-mail addresses and passwords of URLs, and for credentials of headers and commands."""
+"""Search a text for e-mail addresses and passwords of URLs, and for Bearer and Basic credentials."""
 
 from __future__ import annotations
 
@@ -39,20 +39,6 @@ _REMOTE_COMMAND = Lazy(
     rb"(?:^|[^\w-]|\\[nrt]|\\[xuU][0-9a-f]{2,8})(?:ssh|scp|sftp|rsync|mosh|ssh-copy-id|autossh|sshfs)\s[^\n"
     rb"|;&\"']{0,80}$"
 )
-# command | option | the argument with a password, after the command on the same line
-_COMMANDS = (
-    (b"curl", b"u", Lazy(rb"-(?<=[\s\"']-)(?:[a-zA-Z]{0,8}u|-(?:proxy-)?user)(?:[ \t]{1,4}|=)\\*[\"']?"
-                         rb"(?![0-9]+:[0-9]+\b)"
-                   rb"[^\s:\"'\\]{0,128}:(?P<secret>(?![,:;)\]}])[^\s\"'\\]{1,256})")),
-    (b"sshpass", b" -p",
-     Lazy(rb"-(?<=[s ]-)(?<=sshpass -)p[ \t]{0,4}\\*[\"']?(?P<secret>(?![,:;)\]}])[^\s\"'\\]{1,256})")),
-    (b"mysql", b" -p", Lazy(rb"-(?<=\s-)p\\*[\"']?(?P<secret>(?![,:;)\]}])[^\s\"'\\-][^\s\"'\\]{1,256})")),
-    (b"docker login", b" -p",
-     Lazy(rb"-(?<=\s-)p[ \t]{1,4}\\*[\"']?(?P<secret>(?![,:;)\]}])[^\s\"'\\-][^\s\"'\\]{1,256})")),
-    (b"redis-cli", b"-a",
-     Lazy(rb"-(?<=\s-)a[ \t]{1,4}\\*[\"']?(?P<secret>(?![,:;)\]}])[^\s\"'\\-][^\s\"'\\]{1,256})")),
-)  # fmt: skip
-_COMMAND_BREAK = Lazy(rb"(?<!\\)[\r\n]|(?<!\\)\\n|', [\"']|\", '")
 
 
 def find_addresses(scan: SearchedText) -> None:
@@ -135,22 +121,6 @@ def find_schemes(scan: SearchedText) -> None:
             if match and wanted(match.group(1).decode()):
                 scan.spans.append((*match.span(1), "secret", 0, ""))
             at = scan.low.find(needle, match.end() if match else at + 5)
-
-
-def find_commands(scan: SearchedText) -> None:
-    """Passwords on command lines: curl -u name:password, sshpass -p, mysql -p, docker login -p."""
-    options = {option: option in scan.low for option in (b" -p", b"-a", b"u")}
-    for needle, option, pattern in _COMMANDS:
-        if not options[option] or needle not in scan.low:
-            continue
-        for match in pattern.finditer(scan.bytes):
-            command = scan.low.rfind(needle, max(0, match.start() - 2000), match.start())
-            if command < 0 or _COMMAND_BREAK.search(scan.bytes, command, match.start()):
-                continue
-            start, end = match.span("secret")
-            secret = scan.text[start:end]
-            if not is_template(secret) and not PLACEHOLDER.match(secret):
-                scan.spans.append((start, end, "secret", 0, ""))
 
 
 def is_email(local: bytes, domain: bytes, before: bytes, after: bytes) -> bool:

@@ -24,7 +24,6 @@ def find_tokens(scan: SearchedText) -> None:
     """Note the tokens and private keys of the text."""
     _find_long_tokens(scan)
     _find_cut_tokens(scan)
-    _find_anchored(scan)
     _find_private_keys(scan)
 
 
@@ -207,26 +206,6 @@ def _truncations(scan: SearchedText) -> Iterator[int]:
         if before < at:
             yield before
         at = text.find(b"u2026", at + 5)
-
-
-def _find_anchored(scan: SearchedText) -> None:
-    """Formats known by something in their middle or by the address they stand in."""
-    for needle, kind, back, pattern in formats.ANCHORED:
-        at = scan.bytes.find(needle)
-        while at >= 0:
-            match = pattern.match(scan.bytes, at - back) if at >= back else None
-            if match:
-                scan.spans.append((*match.span(1), kind, 0, ""))
-            at = scan.bytes.find(needle, at + len(needle))
-    at = scan.bytes.find(b"~")
-    while at >= 0:
-        if scan.bytes[at - 1] == 81 and at > 4:
-            match = formats.AZURE_CLIENT_SECRET.match(scan.bytes, at - 5)
-            if match:
-                scan.spans.append((*match.span(), "azure-client-secret", 0, ""))
-        at = scan.bytes.find(b"~", at + 1)
-    for match in formats.PASSWORD_HASH.finditer(scan.bytes):
-        scan.spans.append((*match.span(), "password-hash", 0, ""))
 
 
 def _find_private_keys(scan: SearchedText) -> None:

@@ -15,8 +15,10 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from .find_anchored import find_anchored
 from .find_assignments import find_assignments
-from .find_credentials import find_addresses, find_commands, find_schemes, is_email
+from .find_commands import find_commands
+from .find_credentials import find_addresses, find_schemes, is_email
 from .find_tokens import PEM_HEADER, find_tokens
 from .patterns import PLACEHOLDER, CustomPattern, Lazy, RedactionError
 from .read_values import secret_part
@@ -209,6 +211,7 @@ class Redactor:
             return None
         scan = SearchedText(s, finished)
         find_tokens(scan)
+        find_anchored(scan)
         find_addresses(scan)
         find_assignments(scan)
         find_schemes(scan)

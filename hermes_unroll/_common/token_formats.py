@@ -176,21 +176,6 @@ def _token_rules() -> dict[bytes, list[TokenRule]]:
     return heads
 
 
-# needle | kind | characters before the needle where the pattern starts | pattern; its group 1 is the secret
-ANCHORED = (
-    (
-        b"hooks",
-        "slack-webhook",
-        0,
-        Lazy(rb"hooks\.slack\.com/(?:services|workflows|triggers)/([\w/+-]{8,512})"),
-    ),
-    (b"hooks", "discord-webhook", 8, Lazy(rb"/api/webhooks/([0-9]{10,24}/[\w-]{16,512})")),
-)
-AZURE_CLIENT_SECRET = Lazy(rb"[\w~.-]{3}[0-9]Q~[\w~.-]{16,36}")
-PASSWORD_HASH = Lazy(
-    rb"\$(?:2[aby]\$[0-9]{2}\$[./A-Za-z0-9]{53}"
-    rb"|[56y]\$(?:rounds=[0-9]{1,9}\$)?[^\s:$\"'\\]{2,40}\$[./A-Za-z0-9]{40,128})"
-)
 # What stands before the long part of a token that has a dot: such a part is looked at from its left.
 DOTTED = (b"SG.", b"ya29.", b"hvs.", b"hvb.", b"hvr.", b".pt.", b".st.", b".ct.", b".sa.", b".scim.",
           b".audit.", b"dt0c01.", b"atlasv1.", b"sl.", b"v1.", b"xoxe.")  # fmt: skip
