@@ -331,15 +331,17 @@ def set_consent(arguments: Any) -> int:
     if arguments.chat:
         name, value = "chats", arguments.chat
     else:
-        try:
-            name, value = "sessions", catalog.find(home, arguments.session).session_id
-        except catalog.NotFoundError as error:
-            if "names" in str(error):
-                raise
-            # A session that is not recorded yet, or was never to be.
-            name, value = "sessions", arguments.session
+        name, value = "sessions", _session_id(home, arguments)
     settings_of.set_consent(home, name, value, arguments.allowed)
     verb = "recorded" if arguments.allowed else "not recorded any more"
     kind = "Chat" if arguments.chat else "Session"
-    _print(f"{kind} {value} is {verb}, from its next event in a new process on.")
+    _print(f"{kind} {value} is {verb}; a running process follows within seconds.")
     return 0
+
+
+def _session_id(home: Path, arguments: Any) -> str:
+    """Return the id a session is named by. One that is off may have no recording; it is found in the consent."""
+    decided = settings_of.load(home).exclude_sessions
+    if arguments.session in decided:
+        return arguments.session
+    return catalog.find(home, arguments.session).session_id

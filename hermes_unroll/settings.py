@@ -50,18 +50,18 @@ class Settings:
     pricing_overrides: dict[str, Any] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
 
-    def records(self, session_id: str, platform: str | None = None) -> bool:
-        """Tell whether a session may be recorded."""
+    def records(self, session_id: str, platform: str | None = None, chat: tuple[str, ...] = ()) -> bool:
+        """Tell whether a session may be recorded; ``chat`` is the one it is held in, see current_chat()."""
         return (
             self.record
-            and platform not in self.exclude_platforms
+            and (platform or "").lower() not in self.exclude_platforms
             and session_id not in self.exclude_sessions
-            and not self.exclude_chats.intersection(current_chat())
+            and not self.exclude_chats.intersection(chat)
         )
 
-    def was_off(self, session_id: str) -> bool:
+    def was_off(self, session_id: str, chat: tuple[str, ...] = ()) -> bool:
         """Tell whether the host may still show what was said while recording was off."""
-        return not self.resumed.isdisjoint((session_id, *current_chat()))
+        return not self.resumed.isdisjoint((session_id, *chat))
 
 
 def current_chat() -> tuple[str, ...]:
@@ -89,12 +89,10 @@ def load(home: Path) -> Settings:
     read = _Reader(found)
     tags = os.environ.get("UNROLL_SESSION_TAGS", "").split(",")
     consent, consent_problem = _consent(home)
-    unreadable = (
-        None if found.known or found.source == "absent" else found.problem or "the config is unreadable"
-    )
+    unreadable = found.problem or (None if found.known else "the config is unreadable")
     settings = Settings(
         record=read.flag("record", True),
-        exclude_platforms=read.names("exclude_platforms"),
+        exclude_platforms=frozenset(name.lower() for name in read.names("exclude_platforms")),
         exclude_chats=read.names("exclude_chats") | consent.get("chats", frozenset()),
         exclude_sessions=consent.get("sessions", frozenset()),
         resumed=consent.get("resumed", frozenset()),
@@ -104,9 +102,32 @@ def load(home: Path) -> Settings:
         tags=tuple(sorted({tag.strip() for tag in tags if tag.strip()} | read.names("tags"))),
         pricing_overrides=read.table("pricing_overrides"),
     )
+    if settings.pricing_overrides:
+        from ._common.pricing import read_overrides
+
+        wrong = read_overrides(settings.pricing_overrides).problems
+        read.problems += [f"{SECTION}.pricing_overrides: {problem}" for problem in wrong]
+    read.check_names()
     stops = [problem for problem in (consent_problem, unreadable, *read.consent_problems) if problem]
     problems = [f"nothing is recorded: {problem}" for problem in stops] + read.problems
     return replace(settings, record=settings.record and not stops, problems=tuple(problems))
+
+
+_DECISIONS = ("record", "exclude_", "redact")
+_KNOWN = (
+    *("record", "exclude_platforms", "exclude_chats", "redact.custom_patterns"),
+    *("retention.max_age_days", "retention.max_size_mb", "tags", "pricing_overrides"),
+)
+
+
+def _paths(values: Any, start: str = "") -> list[str]:
+    """Return the paths of the settings that are there, into the tables that settings are kept in."""
+    found = []
+    for name, value in values.items():
+        path = f"{start}{name}"
+        is_table = isinstance(value, dict) and any(known.startswith(f"{path}.") for known in _KNOWN)
+        found += _paths(value, f"{path}.") if is_table else [path]
+    return found
 
 
 class _Reader:
@@ -114,15 +135,31 @@ class _Reader:
 
     def __init__(self, settings: config.PluginSettings) -> None:
         self._get = settings.get
+        self._values = settings.values
         self.problems: list[str] = []
         self.consent_problems: list[str] = []
 
     def _wrong(self, path: str, expected: str, default: Any) -> Any:
-        if path.startswith(("record", "exclude_", "redact.")):
+        if path.startswith(_DECISIONS):
             self.consent_problems.append(f"{SECTION}.{path} is not {expected}")
         else:
-            self.problems.append(f"{SECTION}.{path} is not {expected}; {default!r} is used")
+            self.problems.append(f"{SECTION}.{path} is not {expected}; the default is used")
         return default
+
+    def check_names(self) -> None:
+        """Note settings that do not exist. One that looks like a decision on recording may be one, misspelt."""
+        from difflib import get_close_matches
+
+        for path in _paths(self._values):
+            if path in _KNOWN:
+                continue
+            meant = get_close_matches(path, _KNOWN, 1, 0.75)
+            decision = (meant[0] if meant else path).startswith(_DECISIONS)
+            what = f"is no setting{f'; did you mean {meant[0]}?' if meant else ''}"
+            if any(known.startswith(f"{path}.") for known in _KNOWN):
+                what = "is not a table"
+            problems = self.consent_problems if decision else self.problems
+            problems.append(f"{SECTION}.{path} {what}")
 
     def flag(self, path: str, default: bool) -> bool:
         value = self._get(path)

@@ -64,9 +64,10 @@ def _switch(allowed: bool, name: str | None) -> str:
         RECORDER.off = not allowed
         return f"Sessions that start in this process are {word} from now on."
     if len(matches) != 1:
-        ids = ", ".join(session.session_id for session in matches) or "none"
+        ids = ", ".join(session.session_id for session in matches or sessions) or "none"
         return f"Name one session: {USAGE}. Live now: {ids}"
     session = matches[0]
     set_consent(home, "sessions", session.session_id, allowed)
+    session.forced_off = False
     session.switch(allowed)
     return f"{session.session_id} is {word} from now on."

@@ -31,6 +31,8 @@ MIN_SHARED_ARGUMENTS = 256
 # Streamed text is written in pieces of at least this many characters, and held back up to this many.
 MIN_STREAMED = 512
 MAX_HELD = 8_192
+# How soon a running session follows a decision that another process has written down.
+DECISION_SECONDS = 2.0
 WITHHELD = "<not recorded: recording was off>"
 KEPT_BEHIND = 256
 
@@ -52,6 +54,8 @@ class LiveSession:
         self.platform: str | None = None
         self.chat: tuple[str, ...] = ()
         self.parameters: dict[str, Any] | None = None
+        self.forced_off = False
+        self.decided_at = 0.0
         self._was_off = False
         self._dry = False  # nothing is stored, only compared with what is
         self._request: tuple[Any, int] = (None, 0)
@@ -81,6 +85,16 @@ class LiveSession:
         """Record from now on, or do not. What was said in between stays out, in later lists too."""
         self._was_off = self._was_off or (self.off and allowed)
         self.off = not allowed
+
+    def decide(self, wanted: settings.Settings) -> None:
+        """Follow the user's decisions as they stand now: another process may have changed them."""
+        if not self.decided_at:
+            # Only what an earlier process left out is not known here.
+            self._was_off = wanted.was_off(self.session_id, self.chat)
+        self.decided_at = time.monotonic()
+        allowed = not self.forced_off and wanted.records(self.session_id, self.platform, self.chat)
+        if allowed == self.off:
+            self.switch(allowed)
 
     def describe(self, header: dict[str, Any]) -> None:
         """Set what the next segment's header says about the recorder."""
@@ -396,6 +410,9 @@ class TraceRecorder:
     ) -> Iterator[LiveSession | None]:
         """Lock a session, and write what the block records when it ends; None where recording is off."""
         session = self._session(home, session_id, platform)
+        if time.monotonic() - session.decided_at > DECISION_SECONDS:
+            with session.lock:
+                session.decide(settings.load(home))
         if session.off:
             yield None
             return
@@ -416,8 +433,8 @@ class TraceRecorder:
             platform = platform if isinstance(platform, str) else None
             session = LiveSession(home, session_id, journal.load_key(home), wanted.custom_patterns)
             session.platform, session.chat = platform, settings.current_chat()
-            session.off = self.off or not wanted.records(session_id, platform)
-            session._was_off = wanted.was_off(session_id)
+            session.forced_off = self.off
+            session.decide(wanted)
             session.describe({**self._header, "tags": list(wanted.tags)} if wanted.tags else self._header)
             self._sessions[name] = session
             if len(self._sessions) > MAX_LIVE_SESSIONS:

@@ -367,10 +367,11 @@ def conversation(result: dict[str, Any]) -> list[dict[str, Any]]:
 
 def forget_everything() -> None:
     """Reset what the recorder's modules remember within a process."""
-    from hermes_unroll import presence
+    from hermes_unroll import presence, settings
     from hermes_unroll._common import config
 
     hooks.RECORDER.__init__()
+    settings.CHAT.set("")
     hooks.COUNTS.clear()
     hooks._told.clear()
     hooks._thread.__dict__.clear()

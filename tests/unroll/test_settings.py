@@ -61,7 +61,7 @@ def test_settings_come_from_the_config_and_the_environment(
         redact={"custom_patterns": ["b+", "a+"]},
         retention={"max_age_days": 7, "max_size_mb": 0},
         tags=["work", "mine"],
-        pricing_overrides={"m": {"input": 1}},
+        pricing_overrides={"m": {"input": 1, "output": 2}},
     )
     found = settings.load(home)
     assert found == settings.Settings(
@@ -71,7 +71,7 @@ def test_settings_come_from_the_config_and_the_environment(
         max_age_days=7,
         max_size_mb=0,
         tags=("mine", "night", "work"),
-        pricing_overrides={"m": {"input": 1}},
+        pricing_overrides={"m": {"input": 1, "output": 2}},
     )
 
 
@@ -155,6 +155,11 @@ def test_a_config_that_cannot_be_read_stops_recording(host: Host, configure: Con
         {"exclude_platforms": {"cron": True}},
         {"exclude_chats": 42},
         {"redact": {"custom_patterns": "a+"}},
+        {"redact": ["zebra"]},
+        {"redact": 5},
+        {"redact": {"custom_pattern": ["zebra"]}},
+        {"recrod": False},
+        {"exclude_platform": ["cli"]},
     ],
 )
 def test_a_decision_of_another_type_stops_recording(unroll: Any, host: Host, configure: Configure) -> None:
@@ -173,6 +178,9 @@ def test_a_decision_of_another_type_stops_recording(unroll: Any, host: Host, con
         {"retention": {"max_age_days": float("nan")}},
         {"tags": "work"},
         {"pricing_overrides": [1]},
+        {"retention": 7},
+        {"tag": ["work"]},
+        {"pricing_overrides": {"m": {"input": "free"}}},
     ],
 )
 def test_a_setting_of_another_type_has_its_default_and_is_told(
@@ -182,7 +190,7 @@ def test_a_setting_of_another_type_has_its_default_and_is_told(
     found = settings.load(host.home)
     assert (found.max_age_days, found.max_size_mb, found.tags) == (30, 2048, ())
     (problem,) = found.problems
-    assert next(iter(unroll)) in problem and "is used" in problem
+    assert next(iter(unroll)) in problem
     assert is_recorded(host)
 
 
@@ -268,8 +276,36 @@ def test_off_from_the_command_line_takes_a_prefix_and_lasts(
     assert len(host.segments("session one")) == 2
     assert cli.main(["off", "--chat", "42"]) == 0
     assert settings.load(host.home).exclude_chats == {"42"}
-    assert cli.main(["off", "not yet recorded"]) == 0
-    assert not is_recorded(host, "not yet recorded")
+    capsys.readouterr()
+    assert cli.main(["off", "misspelt"]) == 1
+    assert "no session, trace or file is called 'misspelt'" in capsys.readouterr().err
+    assert settings.load(host.home).exclude_sessions == frozenset()
+
+
+def test_a_running_session_follows_what_another_process_decides(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat = host.chat("running")
+    chat.turn("first")
+    monkeypatch.setattr("hermes_unroll.tracer.DECISION_SECONDS", 0.0)
+    settings.set_consent(host.home, "sessions", "running", False)
+    chat.turn("second")
+    settings.set_consent(host.home, "sessions", "running", True)
+    chat.turn("third", answer="heard")
+    written = b"".join(path.read_bytes() for path in host.segments("running"))
+    assert b"first" in written and b"third" in written and b"second" not in written
+
+
+def test_platforms_are_named_in_any_case(host: Host, configure: Configure) -> None:
+    configure(exclude_platforms=["CLI"])
+    assert not is_recorded(host, platform="cli")
+
+
+def test_a_section_that_is_no_table_stops_recording(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    (host.home / "config.yaml").write_text("unroll: false\n")
+    pytest.importorskip("yaml")
+    assert not is_recorded(host)
+    assert any("unroll must be a mapping" in problem for problem in settings.load(host.home).problems)
 
 
 def test_slash_off_stops_the_session_one_is_in_and_on_goes_on(host: Host) -> None:
