@@ -30,7 +30,7 @@ _LINE_BEFORE = Lazy(
 COLOUR = rb"(?:\x1b|\\+(?:x1b|u001[bB]|033|e))\[[0-9;]{0,12}m"
 SPACE = Lazy(rb"[ \t]*(?:\*\*|__|!![a-z]{1,8}|" + COLOUR + rb")?[ \t]*")
 JSON_SPACE = Lazy(rb"(?:\s|\\+[nrt]){0,256}")
-_LITERAL_END = Lazy(rb"\\*[\"'](?=[\s,)\]}:;]|\Z)")
+_LITERAL_END = Lazy(rb"(?<!\\)\\*[\"'](?=[\s,)\]}:;]|\Z)")
 _LITERAL_NEXT = Lazy(rb"\\*[\"'](?:[\s,)\]}:;]|\Z)")
 OPEN_QUOTE = Lazy(rb"(?:[bBrRuUfF]{1,2}(?=\\*[\"']))?(\\*)([\"'`])")
 # A backslash that belongs to the value; or a character beyond ASCII, as it stands in JSON and in programs.
@@ -51,7 +51,7 @@ LINE_VALUE = Lazy(
 )
 ENV_VALUE = Lazy(_bare(rb"[^\s\x00-\x1f\"'`\\]"))
 INLINE_VALUE = Lazy(_bare(rb"[^\s\x00-\x1f\"'`\\,;&|<>()\[\]{}]"))
-_NON_ASCII_ESCAPE = Lazy(r"(\\+)(?:u[0-9a-fA-F]{4}|U000[0-9a-fA-F]{5}|x[0-9a-fA-F]{2})")
+_NON_ASCII_ESCAPE = Lazy(r"(?<!\\)(\\+)(?:u[0-9a-fA-F]{4}|U000[0-9a-fA-F]{5}|x[0-9a-fA-F]{2})")
 _WIDE_ESCAPE = Lazy(rb"\\+(?:u(?!00)[0-9a-fA-F]{4}|U000[0-9a-fA-F]{5})$")
 _ELLIPSIS = Lazy(rb"\.\.\.$|\\+u2026$")
 _CALL = Lazy(rb"[A-Za-z_$&*][\w.:]*[(\[]")

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from .patterns import PLACEHOLDER, Lazy
 
 _WORD_CHARS = bytes(65 if chr(c) in "-_" or (c < 128 and chr(c).isalnum()) else 32 for c in range(256))
-_ESCAPED_CHAR = Lazy(r"(\\+)(?:u00([2-7][0-9a-fA-F])|/)")
+_ESCAPED_CHAR = Lazy(r"(?<!\\)(\\+)(?:u00([2-7][0-9a-fA-F])|/)")
 GLUED_ESCAPE = Lazy(rb"(?<=\\)(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|U[0-9a-fA-F]{8}|[nrtbfv0ae])"
                      rb"|(?<=%)(?:25)*[0-9a-fA-F]{2}|(?<=[\[;])[0-9]{0,3}m")  # fmt: skip
 BULLET = Lazy(rb"[-_]*")

@@ -429,7 +429,21 @@ UNITS = (
     "password=", "eyJ", ":", "//", "password=[", '"password":["', "xoxb-", "a@", "a:b@", "a@b.co ",
     "://a:b@", "\\u0041", "…", "é", "日", "-----BEGIN PRIVATE KEY-----", "token: ", "Cookie: a=b;",
     "%40", '\\"', "secret='", "curl -u a:b ",
+    "echo a | sudo -S ", "| --with-token", "a:b@tcp(", "someone@example.com ", "a@a.", "7z -p",
 )  # fmt: skip
+
+
+@pytest.mark.parametrize("start", ('password="', '"password":"', "token=a", "\\/", "key: |\\"))
+def test_time_grows_in_line_with_the_backslashes_after(start):
+    redactor = Redactor()
+
+    def seconds(length):
+        started = time.perf_counter()
+        redactor.text(start + "\\" * length)
+        return time.perf_counter() - started
+
+    seconds(1000)
+    assert seconds(160_000) < 10 * max(seconds(40_000), 0.02)
 
 
 @pytest.mark.parametrize("unit", UNITS)
