@@ -24,7 +24,7 @@ _STEMS = ((b"pass", b"wpc"), (b"pw", b"d"), (b"secret", b""), (b"token", b"s"), 
           (b"credential", b"s"), (b"cookie", b"s"), (b"auth", b"o"), (b"pin", b""))  # fmt: skip
 _KEY_AFTER = (b"api ", b"ess ", b"ret ")  # API key, access key, secret key
 _PLURALS = (b"api", b"ess", b"uth", b"esh")  # api_tokens, access_tokens, auth_tokens, refresh_tokens
-_NAME_END = frozenset(b"\"'`\\]:=%*_ \t\r\n>!\x1b")
+_NAME_END = frozenset(b"\"'`\\]:=%*_ \t\r\n>!(<\x1b")
 _ASSIGN = Lazy(
     rb"(\\*[\"'`])?\]?(?:\*\*|__)?(?:" + COLOUR + rb")?[ \t]{0,20}"
     rb"(?::[ \t]*(?:str|String|string|bytes|Final|Optional\[str\]|str[ ]*\|[ ]*None|&(?:'static )?str)[ \t]*"
@@ -33,18 +33,26 @@ _ASSIGN = Lazy(
 )
 _QUERY_NAME = Lazy(rb"(?:amp;)?[a-z0-9-]{0,24}(?:sig|signature|code|hmac|sign)(?==)")
 _PERCENT_ASSIGN = Lazy(rb"(?:%22)?%3[AaDd](?:%20|\+)?(?:%22)?")
-_VALUE_NEXT = Lazy(rb"(\\*[\"'`])?(?:[\s,]|\\+[nr]){1,40}\\*[\"'`]?[vV]alue\\*[\"'`]?[ \t]*[:=]")
-_NAME_BEFORE = Lazy(rb"(?:name|key|header|Name|Key)\\*[\"']?[ \t]*[:=][ \t]*\\*[\"']?$")
+_VALUE_NEXT = Lazy(
+    rb"(\\*[\"'`])?(?:[\s,]|\\+[nr]){1,40}"
+    rb"(?:\\*\"\w{1,24}\\*\"[ \t]*:[ \t]*\\*\"[^\"\\]{0,64}\\*\",(?:\s|\\+[nr]){0,40})?"
+    rb"\\*[\"'`]?(?:[vV]alue|content)\\*[\"'`]?[ \t]*[:=]"
+)
+_NAME_BEFORE = Lazy(rb"(?:name|key|header|Name|Key)\\*[\"']?[ \t]*[:=][ \t]*\\*[\"']?[\w/.-]{0,40}$")
 _CALL_BEFORE = Lazy(rb"\w\([ \t]*\\*[\"']$")
 _COMMA = Lazy(rb"\\*[\"']\s*,\s*(?=\\*[\"'])")
 _TOLD_VALUE = Lazy(  # "the password is x"; a cell of a table or a word after the name; "password 'x'"
-    rb"[ \t]+(?:(?:is|was)(?:[ \t]+set[ \t]+to)?:?|(?:for|of)[ \t]+[^\s:]{1,40}:|--body|--value|<<<)[ \t]+"
+    rb"[ \t]+(?:is[ \t]+generated[ \t]+for[ \t]+[^\s:]{1,40}:|(?:is|was)(?:[ \t]+set[ \t]+to)?:?|(?:"
+    rb"(?:for|of)[ \t]+[^\s:]{1,40}|\[[^\]\n\\]{0,32}\]):|--body|--value|<<<)[ \t]+"
     rb"(?:\\*[\"'`])?([^\s\"'`\\,;]{6,256})"
     rb"|[ \t]*\|?[ \t]*([A-Za-z0-9+/_=.-]{20,512})(?=[\s|\"']|\\+[nrt\"']|\Z)"
     rb"|[ \t]+\\*[\"'`]([^\s\"'`\\]{6,64})\\*[\"'`]"
 )
+_NEXT_ELEMENT = Lazy(  # <key>PASSWORD</key><string>x</string>, a row of a table
+    rb"</(?:key|th|td|dt|name)>(?:\s|\\+[nrt]){0,40}<(?:string|td|dd|value)>([^<>\s\\]{1,4096})</"
+)
 _ELEMENT = Lazy(rb">([^<\s]{1,4096})</")
-_LOGIN_BEFORE = Lazy(rb"login[ \t]+\S{1,64}[ \t]+$")
+_LOGIN_BEFORE = Lazy(rb"login[ \t]+[^\s\\]{1,64}(?:\s|\\+[nrt]){1,40}$")
 _PERCENT_VALUE = Lazy(
     rb"(?:[A-Za-z0-9._~+*!-]|%(?!2[026Cc]|3[BbCcEe]|0[AaDd]|[57][DdBb])[0-9A-Fa-f]{2}){1,4096}"
 )
@@ -140,11 +148,18 @@ def _unsigned_value(scan: SearchedText, name: str, start: int, end: int) -> int:
         if value and not value.group().startswith(b"-"):
             return add(scan, name, at, value.end(), INLINE if flag else ENV, 0)
         return 0
+    if text[end] == 60:
+        value = _NEXT_ELEMENT.match(text, end) if start and text[start - 1] == 62 else None
+        return add(scan, name, *value.span(1), QUOTED, 0) if value else 0
+    if text[end] == 40:
+        setter = scan.text[start:end].lower().startswith(("set", "with")) or text[start - 1 : start] == b"."
+        opening = OPEN_QUOTE.match(text, end + 1) if setter else None
+        return quoted_value(scan, name, opening, CALL) if opening else 0
     if text[end] == 62:
         value = _ELEMENT.match(text, end) if start and text[start - 1] == 60 else None
         return add(scan, name, *value.span(1), QUOTED if name != PASSWORD else JSON, 0) if value else 0
     pair = _VALUE_NEXT.match(text, end)
-    if pair and _NAME_BEFORE.search(text[max(0, start - 24) : start]):
+    if pair and _NAME_BEFORE.search(text[max(0, start - 56) : start]):
         at = JSON_SPACE.match(text, pair.end()).end()  # type: ignore[union-attr]
         opening = OPEN_QUOTE.match(text, at)
         if opening:
@@ -153,5 +168,7 @@ def _unsigned_value(scan: SearchedText, name: str, start: int, end: int) -> int:
         return add(scan, name, *value.span(1), LINE, 0) if value else 0
     comma = _COMMA.match(text, end)
     if comma and _CALL_BEFORE.search(text[max(0, start - 12) : start]):
+        return quoted_value(scan, name, OPEN_QUOTE.match(text, comma.end()), CALL)
+    if comma and text[start : start + 2] == b"--":  # the arguments of a program
         return quoted_value(scan, name, OPEN_QUOTE.match(text, comma.end()), CALL)
     return 0

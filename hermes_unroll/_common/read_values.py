@@ -58,6 +58,11 @@ _CALL = Lazy(rb"[A-Za-z_$&*][\w.:]*[(\[]")
 _QUERY_VALUE = Lazy(rb"[^\s&\"'<>\\#`;,)\]}|]{1,4096}")
 _MORE_VALUE = Lazy(rb"[A-Za-z0-9+/=_.~-]*")
 _AFTER_VALUE = Lazy(rb"\s*(?:\\|[,}\]:;)\"']|\Z)")
+_BLOCK_VALUE = Lazy(  # YAML: the line below | or >
+    rb"[|>][+-]?[0-9]?[ \t]*(?:[\r\n]|\\+[nr]){1,4}[ \t]+"
+    rb"([^\s\"'`\\:]{4,512})(?=[ \t]*(?:[\r\n]|\\+[nr\"']|[\"']|\Z))"
+)
+_NESTED_VALUE = Lazy(rb"\{(?:\s|\\+[nrt]){0,64}\\*[\"'][vV]alue\\*[\"'][ \t]*:[ \t]*(?=\\*[\"'])")
 _LOGPROB_AFTER = Lazy(rb"\\*[\"'],\s*\\*[\"']logprob\\*[\"']")
 _LOGPROB_BEFORE = Lazy(rb"logprob\\*[\"']:\s*[-0-9.e+]{1,30},\s*\\*[\"']token\\*[\"']:\s*\\*[\"']$")
 _NUMBER = Lazy(rb"-?[0-9][0-9.eE+-]{0,40}(?=[\s,}\]\\\"']|\Z)")
@@ -102,6 +107,10 @@ def value_after_sign(
             return number.end()
         if text[at : at + 1] == b"[":
             return _list_value(scan, name, at + 1)
+        nested = _NESTED_VALUE.match(text, at)
+        if nested:
+            opening = OPEN_QUOTE.match(text, nested.end())
+            return quoted_value(scan, name, opening, JSON) if opening else 0
     if quote and form != JSON:
         return 0
     if name == COOKIE:
@@ -114,6 +123,9 @@ def value_after_sign(
         return _authorization(scan, at)
     if sign in (b"==", b"===", b"!=", b"!=="):
         return 0
+    block = _BLOCK_VALUE.match(text, at) if sign == b":" and text[at : at + 1] in b"|>" else None
+    if block:
+        return add(scan, name, *block.span(1), LINE, 0)
     return _bare_value(scan, name, name_text, start, after_sign, at, sign)
 
 
@@ -121,6 +133,10 @@ def _bare_value(
     scan: SearchedText, name: str, name_text: str, start: int, sign_end: int, at: int, sign: bytes
 ) -> int:
     text = scan.bytes
+    if (
+        sign == b":" and text[start - 2 : start] == b"${" and text[at : at + 1] in b"?+"
+    ):  # ${PASSWORD:?must be set}
+        return 0
     if text[at : at + 1] in b"[{(<":
         pair = _AUTH_PAIR.match(text, at) if name == WEAK and name_text.lower() == "auth" else None
         return add(scan, PASSWORD, *pair.span(1), QUOTED, 1) if pair else 0
@@ -176,7 +192,7 @@ def _trimmed(scan: SearchedText, at: int, end: int, form: str) -> int:
         wide = _WIDE_ESCAPE.search(text, max(at, end - 14), end) if form == INLINE else None
         if wide:
             end = wide.start()
-        elif text[end - 1] in ends:
+        elif text[end - 1] in ends and not _closes(text, at, end):
             end -= 1
         else:
             break
@@ -189,6 +205,12 @@ def _trimmed(scan: SearchedText, at: int, end: int, form: str) -> int:
         else:
             break
     return end
+
+
+def _closes(text: bytes, at: int, end: int) -> bool:
+    """Whether the last character closes a bracket that the value opens: ${{secrets.TOKEN}}."""
+    opening = {125: b"{", 93: b"[", 41: b"("}.get(text[end - 1])
+    return opening is not None and text.count(opening, at, end) >= text.count(text[end - 1 : end], at, end)
 
 
 def quoted_value(

@@ -24,7 +24,7 @@ from .patterns import PLACEHOLDER, CustomPattern, Lazy, RedactionError
 from .read_values import secret_part
 from .searched_text import SearchedText, plain
 from .secret_names import COOKIE, name_class, number_is_secret, trailing_name
-from .secret_values import JSON, is_secret
+from .secret_values import CALL, JSON, is_secret
 from .token_formats import token_at
 
 __all__ = [
@@ -44,6 +44,7 @@ CIRCULAR = "<redaction: circular>"
 MAX_DEPTH = 200
 
 _PEM_ITEM = Lazy(r"[ \t]*(?:[0-9]{1,6}[|:\t ])?[+>|-]?[ \t]*[A-Za-z0-9+/=]{1,200}\s*")
+_OPTION = Lazy(r"--[A-Za-z][\w-]{1,64}")
 _PLAIN_EMAIL = Lazy(rb"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")
 _ONCE = 50_000  # characters from which a text is searched only once
 
@@ -154,15 +155,17 @@ class Redactor:
                 return self.text(s[:start]) + block
         return self.text(s[:start]) + self._placeholder(_kind_of(name, secret), secret) + s[end:]
 
-    def _walk_dict(self, v: dict[Any, Any], _key: str, depth: int, seen: dict[Any, Any]) -> dict[Any, Any]:
+    def _walk_dict(
+        self, v: dict[Any, Any], key_of_v: str, depth: int, seen: dict[Any, Any]
+    ) -> dict[Any, Any]:
         out: dict[Any, Any] = {}
         changed = False
         named = _named_value(v)
         not_secret = _token_of_logprob(v)
         for key, item in v.items():
             name = key if isinstance(key, str) else key.decode("latin-1") if isinstance(key, bytes) else ""
-            if key == "value" and named:
-                name = named
+            if name in ("value", "Value") and (named or name_class(trailing_name(key_of_v))):
+                name = named or key_of_v
             elif not_secret and key == "token":
                 name = ""
             new_key = self._walk(key, "", depth, seen) if isinstance(key, (str, bytes, tuple)) else key
@@ -177,6 +180,9 @@ class Redactor:
         out = []
         in_private_key = False  # a list may hold a PEM block line by line
         for item in v:
+            if isinstance(v, list) and out and _is_option_value(v[len(out) - 1], item):
+                out.append(self._leaf(item, v[len(out) - 1]))
+                continue
             if out and isinstance(v, tuple) and len(v) == 2 and key.lower() == "auth":
                 key = "password"  # auth=(name, password)
             if isinstance(item, str) and (in_private_key or "PRIVATE KEY" in item):
@@ -261,10 +267,18 @@ def _token_of_logprob(v: dict[Any, Any]) -> bool:
     return any({keys[i - 1], keys[i]} == {"token", "logprob"} for i in range(1, len(keys)))
 
 
+def _is_option_value(option: Any, value: Any) -> bool:
+    """Whether `value` is the secret of the option before it in the arguments of a program."""
+    if not isinstance(option, str) or not isinstance(value, str) or not _OPTION.fullmatch(option):
+        return False
+    name = name_class(option)
+    return bool(name) and is_secret(name, value, CALL)
+
+
 def _named_value(v: dict[Any, Any]) -> str:
     """The name of an entry such as {"name": "DB_PASSWORD", "value": ...}, else nothing."""
-    if "value" in v:
-        for key in ("name", "key", "header"):
+    if "value" in v or "Value" in v:
+        for key in ("name", "key", "header", "Name", "Key"):
             if isinstance(v.get(key), str):
                 return v[key]
     return ""

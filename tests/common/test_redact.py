@@ -413,6 +413,18 @@ def test_the_second_of_a_pair_for_authentication_is_a_password():
         assert Redactor().value(kept) == kept
 
 
+def test_a_secret_in_a_named_entry_or_behind_its_option_is_replaced():
+    secret = "Velvet" + "Rocket1301"
+    for value, redacted in (
+        ({"Name": "/prod/db/password", "Value": secret}, {"Name": "/prod/db/password", "Value": "<>"}),
+        ({"password": {"value": secret, "age": 3}}, {"password": {"value": "<>", "age": 3}}),
+        (["tool", "--password", secret, "--user"], ["tool", "--password", "<>", "--user"]),
+        (["tool", "--password", "--user", "bob"], ["tool", "--password", "--user", "bob"]),
+    ):
+        expected = json.loads(json.dumps(redacted).replace("<>", "<redacted:secret:1>"))
+        assert Redactor().value(value) == expected
+
+
 def test_find_gives_offsets_of_the_given_text():
     token = TOKENS[0].secret
     hidden = "".join(f"\\u{ord(c):04x}" for c in token[:6]) + token[6:]
