@@ -24,8 +24,9 @@ class NotFoundError(Exception):
 class Recorded:
     """One recorded session.
 
-    ``state`` is live (a process is writing it), pending (its trace lacks events), compiled, refused (a
-    trace must not be published) or trace only (its journal is gone).
+    ``state`` is live (a process is writing it), pending (its trace lacks events), compiled, refused (no
+    trace can be published), damaged (its trace is kept, its journal has lost events of it) or trace only
+    (its journal is gone).
     """
 
     session_id: str
@@ -89,7 +90,9 @@ def _from_journal(home: Path, directory: Path) -> Recorded | None:
     elif seal is None or seal.sizes != measured:
         state = "pending"
     else:
-        state = "refused" if seal.problem else "compiled" if trace else "pending"
+        state = "compiled" if trace else "pending"
+        if seal.problem:
+            state = "damaged" if trace else "refused"
     header = journal.read_header(paths[0]) or {}
     return Recorded(
         session_id=str(header.get("session_id") or (seal.session_id if seal else directory.name)),

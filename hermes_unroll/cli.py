@@ -340,7 +340,7 @@ def set_consent(arguments: Any) -> int:
 
 
 def _session_id(home: Path, arguments: Any) -> str:
-    """Return the id a session is named by. One that is off may have no recording; it is found in the consent."""
+    """Return the id a session is named by. One that is off may have no recording."""
     decided = settings_of.load(home).exclude_sessions
     if arguments.session in decided:
         return arguments.session

@@ -14,6 +14,8 @@ from typing import Any
 
 from . import __version__, catalog, copies, journal, presence
 from . import settings as settings_of
+from ._common import files
+from ._common.home import private_dir
 from .tracer import UNATTRIBUTED
 
 IMPORT_SECONDS = 20
@@ -69,6 +71,7 @@ def examine(home: Path) -> Report:
     _copies(report, found)
     _imports(report, home, found)
     _settings(report, home)
+    _writing(report, home)
     _activity(report, home, found)
     report.line = _bug_report(report, found)
     return report
@@ -151,6 +154,22 @@ def _settings(report: Report, home: Path) -> None:
             report.facts.append(f"{name} not recorded: {len(values)}")
 
 
+def _writing(report: Report, home: Path) -> None:
+    """Try what a hook does before it can record: read the key, write a file beside the journals."""
+    if not home.is_dir():
+        report.wrong("cannot write", f"{home} is no directory: start a session, or set HERMES_HOME")
+        return
+    if not (home / "traces").is_symlink() and not (home / "traces").exists():
+        return
+    try:
+        journal.load_key(home)
+        probe = private_dir(journal.journal_dir(home)) / f".doctor-{os.getpid()}"
+        files.append_line(probe, b"x" * 4096)
+        probe.unlink()
+    except (OSError, journal.JournalError) as error:
+        report.wrong("cannot write", f"nothing can be recorded: {error}")
+
+
 def _pattern_problem(wanted: settings_of.Settings) -> str | None:
     from ._common.redact import RedactionError, Redactor
 
@@ -181,8 +200,8 @@ def _activity(report: Report, home: Path, found: list[copies.Copy]) -> None:
     if journal.session_dir(home, UNATTRIBUTED).is_dir():
         report.facts.append(f"events that name no session are kept as {UNATTRIBUTED!r}")
     for entry in entries:
-        if entry.state == "refused":
-            report.wrong("refused", f"{entry.session_id}: {entry.problem}")
+        if entry.state in ("refused", "damaged"):
+            report.wrong(entry.state, f"{entry.session_id}: {entry.problem}")
     pending = [entry for entry in entries if entry.state == "pending"]
     if pending:
         report.facts.append(f"{len(pending)} sessions wait to be compiled: hermes unroll compile --pending")

@@ -73,3 +73,4 @@ class TraceSession:
     messages: dict[str, dict[str, Any]] = field(default_factory=dict)
     chain: dict[str, dict[str, Any]] = field(default_factory=dict)
     damage: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)  # segments that do not hold what a trace was compiled from

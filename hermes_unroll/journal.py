@@ -71,6 +71,8 @@ def load_key(home: Path) -> bytes:
             key = path.read_bytes()
             if len(key) == 32:
                 return key
+            if time.time() - path.stat().st_mtime > 1.0:
+                break
             # Another process has created it and is about to write.
             time.sleep(0.002)
         except FileNotFoundError:
@@ -117,6 +119,7 @@ class Segment:
         self._number = 0
         self._chain = CHAIN_START
         self._lines: list[bytes] = []
+        self.unwritten = 0
         self._clock = (time.time(), time.monotonic())
         self.add(
             RecordKind.SEGMENT,
@@ -149,6 +152,7 @@ class Segment:
         record = {"k": kind, "n": self._number}
         if kind not in (RecordKind.TEXT, RecordKind.MESSAGE):
             record["t"] = self.now() if time is None else time
+            self.unwritten += kind != RecordKind.SEGMENT
         record.update(data)
         body = dump(record)
         self._chain = chain_next(self._chain, body)
@@ -168,6 +172,15 @@ class Segment:
                 rest = rest[os.write(descriptor, rest) :]
         finally:
             os.close(descriptor)
+        self.unwritten = 0
+
+    def discard_if_empty(self) -> None:
+        """Remove a segment of which not a byte could be written."""
+        try:
+            if self.path.stat().st_size == 0:
+                self.path.unlink()
+        except OSError:
+            pass
 
 
 def segment_paths(directory: Path) -> list[Path]:
@@ -203,14 +216,17 @@ def known_references(directory: Path) -> set[str]:
 
 
 class SegmentReader:
-    """Reads a segment record by record. After that, ``count`` and ``chain`` say how far it is whole.
+    """Reads a segment record by record. After that, ``count`` and ``chain`` say how far it is whole, and
+    ``marked`` is the chain value after ``mark`` records.
 
     A torn last line (a process killed while writing) is left out and is no damage. Reading stops at
     the first line that does not follow the chain; ``problem`` says so.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, mark: int | None = None) -> None:
         self.path = path
+        self._mark = mark
+        self.marked: str | None = None  # the chain value after so many records
         self.count = 0
         self.chain = CHAIN_START
         self.torn = 0
@@ -229,6 +245,8 @@ class SegmentReader:
                     return
                 self.chain = chain
                 self.count += 1
+                if self.count == self._mark:
+                    self.marked = chain
                 yield record
 
 
@@ -303,8 +321,11 @@ class SecretNumbers:
                 self._numbers[kind, tag] = self._counts[kind]
 
 
-def load_session(directory: Path) -> TraceSession:
+def load_session(directory: Path, known: dict[str, dict[str, Any]] | None = None) -> TraceSession:
     """Read all segments of a session, merged by time, texts resolved.
+
+    ``known`` is the chain of a trace compiled before (segment -> events, head); what of it the journal
+    does not hold any more is listed in ``lost``.
 
     Raises JournalError when there is no readable segment. Damage (a line off the chain, a text or
     message that is referred to and missing) is listed in ``damage``; what is whole is returned.
@@ -314,8 +335,11 @@ def load_session(directory: Path) -> TraceSession:
     messages: dict[str, dict[str, Any]] = {}
     chain: dict[str, dict[str, Any]] = {}
     damage: list[str] = []
+    held: set[str] = set()
     for path in segment_paths(directory):
-        label, reader = str(int(path.stem)), SegmentReader(path)
+        label = str(int(path.stem))
+        end = (known or {}).get(label, {})
+        reader = SegmentReader(path, end.get("events"))
         events: list[TraceEvent] = []
         try:
             for record in reader:
@@ -330,6 +354,8 @@ def load_session(directory: Path) -> TraceSession:
             damage.append(f"{path.name}: {error.strerror or error}")
         if reader.problem:
             damage.append(reader.problem)
+        if reader.marked is not None and reader.marked == end.get("head"):
+            held.add(label)
         if events:
             chain[label] = {"events": reader.count, "head": reader.chain}
             segments.append(events)
@@ -347,6 +373,7 @@ def load_session(directory: Path) -> TraceSession:
         messages=messages,
         chain=chain,
         damage=damage,
+        lost=sorted(set(known or ()) - held),
     )
     session.damage += [f"a text that is referred to is missing: {name}" for name in sorted(missing)]
     return session

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import catalog, journal, presence
-from .sealing import SEALED
+from .sealing import SEALED, unrolled_dir
 from .settings import Settings
 
 DAY = 86_400.0
+UNFINISHED_SECONDS = 3600.0
 MEGABYTE = 1024 * 1024
 
 
@@ -83,9 +84,21 @@ def _remove_journal(directory: Path) -> None:
         pass
 
 
+def _remove_unfinished(home: Path) -> None:
+    """Remove what a killed process left of files it was writing."""
+    for folder in (unrolled_dir(home), journal.journal_dir(home), presence.live_dir(home)):
+        for path in folder.glob(".tmp-*"):
+            try:
+                if time.time() - path.stat().st_mtime > UNFINISHED_SECONDS:
+                    path.unlink()
+            except OSError:
+                continue
+
+
 def prune(home: Path, settings: Settings) -> list[Doomed]:
     """Carry out retention, and forget processes that have ended."""
     doomed = plan(home, settings)
     carry_out(doomed)
+    _remove_unfinished(home)
     presence.forget_dead(home)
     return doomed

@@ -17,7 +17,7 @@ import re
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +58,7 @@ class Seal:
     summary: dict[str, Any]
     problem: str | None = None
     recorder: str | None = None
+    chain: dict[str, Any] = field(default_factory=dict)
 
 
 def unrolled_dir(home: Path) -> Path:
@@ -99,6 +100,7 @@ def read_seal(directory: Path) -> Seal | None:
             data.get("summary", {}),
             data.get("problem"),
             data.get("recorder"),
+            data.get("chain", {}),
         )
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
@@ -107,36 +109,56 @@ def read_seal(directory: Path) -> Seal | None:
 def seal(home: Path, directory: Path) -> Path:
     """Compile a journal and publish its trace; returns the trace's path.
 
-    Raises SealError (nothing is published, the journal stays) when the journal cannot be read or
-    compiled, or when the finished artifact still holds what looks like a secret.
+    Raises SealError (nothing is published, journal and earlier trace stay) when the journal cannot be
+    read or compiled, when it has lost what its trace was compiled from, or when the finished artifact
+    still holds what looks like a secret.
     """
-    measured = sizes(directory)
+    record: dict[str, Any] = {"format": FORMAT, "recorder": __version__, "sizes": sizes(directory)}
+    earlier = _earlier(home, directory)
     try:
-        session = journal.load_session(directory)
-    except journal.JournalError as error:
-        raise SealError(str(error)) from error
-    record: dict[str, Any] = {"format": FORMAT, "recorder": __version__, "sizes": measured}
-    record["session_id"] = session.session_id
-    try:
+        session = journal.load_session(directory, earlier["chain"] if earlier else None)
+        record["session_id"] = session.session_id
+        if earlier and session.lost:
+            record.update(earlier)
+            raise SealError(
+                f"the journal has lost events that {earlier['trace']} was compiled from "
+                f"(segment {', '.join(session.lost)}); the trace is kept, remove it to compile what is left"
+            )
+        record["trace"] = None
         name = trace_name(session.home, session.session_id, session.events[0].time)
         trace = publish(home, session, directory, unrolled_dir(home) / name)
-        record["trace"] = name
-        record["summary"] = summarise(trace)
+        record.update(trace=name, chain=trace.chain, summary=summarise(trace))
         return unrolled_dir(home) / name
     except OSError:
+        del record["sizes"]
         raise
+    except (SealError, journal.JournalError) as error:
+        record["problem"] = str(error)
+        raise SealError(str(error)) from error
     except Exception as error:
         # Whatever is wrong with one journal must not keep the others from being compiled.
-        record["trace"] = None
         record["problem"] = f"not compiled: {type(error).__name__}: {error}"
-        if isinstance(error, SealError):
-            record["problem"] = str(error)
-            raise
         raise SealError(record["problem"]) from error
     finally:
-        if "trace" in record:
+        if "sizes" in record and "session_id" in record:
             text = json.dumps(record, sort_keys=True)
             files.write_atomic(directory / SEALED, text.encode("ascii"), durable=False)
+
+
+def _earlier(home: Path, directory: Path) -> dict[str, Any] | None:
+    """Return name, chain and summary of the trace that was made of a journal before, if it is still there."""
+    known = read_seal(directory)
+    if known is not None and known.trace and (unrolled_dir(home) / known.trace).is_file():
+        return {"trace": known.trace, "chain": known.chain, "summary": known.summary}
+    path = expected_trace(home, directory) if known is None else None
+    if path is None or not path.is_file():
+        return None
+    from .reader import TraceError, read_trace
+
+    try:
+        return {"trace": path.name, "chain": read_trace(str(path))["CHAIN"], "summary": {}}
+    except TraceError:
+        return None
 
 
 def publish(home: Path, session: TraceSession, directory: Path, path: Path) -> Trace:

@@ -147,7 +147,7 @@ class _Reader:
         return default
 
     def check_names(self) -> None:
-        """Note settings that do not exist. One that looks like a decision on recording may be one, misspelt."""
+        """Note settings that do not exist: one may be a decision on recording, misspelt."""
         from difflib import get_close_matches
 
         for path in _paths(self._values):

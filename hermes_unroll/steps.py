@@ -31,6 +31,8 @@ class StepBuilder:
         self.inexact: list[dict[str, Any]] = []
         # The note on an interrupted turn's end, and the predictions it is about, until a list comes.
         self.unsure: tuple[dict[str, Any], list[Entry]] | None = None
+        self.last_list: str | None = None  # the segment whose message list came last
+        self.interleaved = False
         self.children: list[str] = []
         self.skills: list[str] = []
         self.tools: list[Any] = []
@@ -54,6 +56,8 @@ class StepBuilder:
         elif event.kind == RecordKind.SEGMENT:
             self._tell("recorder", event.data.get("recorder"))
             self._tell("tags", event.data.get("tags"))
+            if event.data.get("lost"):
+                self._note("events", f"{event.data['lost']} events could not be written", event.event_id)
         elif event.kind == RecordKind.SESSION:
             self.announced = event.segment
             self._tell("model", event.data.get("model"))
@@ -310,6 +314,15 @@ class StepBuilder:
             else:
                 added.append(message)
         first = not self.conversation.followed
+        if self.last_list not in (None, event.segment) and event.data.get("keep") and not self.interleaved:
+            self.interleaved = True
+            self._note(
+                "messages",
+                "two processes worked on this session at once: the conversation is the one of the list that "
+                "came last, what only the other process was told stands in its steps",
+                event.event_id,
+            )
+        self.last_list = event.segment
         change = self.conversation.follow(event.segment, event.data.get("keep", 0), added)
         self._sure()
         for entry in change.dropped:

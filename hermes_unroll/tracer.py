@@ -49,6 +49,7 @@ class LiveSession:
         self.directory = journal.session_dir(home, session_id, patterns)
         self.events = 0
         self.last_event = 0.0
+        self.lost = 0  # events that could not be written
         self.off = False
         self.ended = False
         self.platform: str | None = None
@@ -317,6 +318,8 @@ class LiveSession:
     def _open(self) -> journal.Segment:
         if self._segment is None or self._segment.pid != os.getpid():
             header = {"session_id": self.session_id, "home": str(self.home), **self._header}
+            if self.lost:
+                header["lost"] = self.lost
             # The header comes first in its segment: a long text in it has no record to refer to yet.
             self._segment = journal.Segment(
                 self.directory,
@@ -328,16 +331,19 @@ class LiveSession:
         """Write what the hook recorded, with one write.
 
         A write that fails ends the segment, since a line cut in the middle would hide those behind it;
-        the next event opens a new one.
+        the next event opens a new one, whose header says how many were lost.
         """
         if self._segment is None:
             return
         try:
             self._segment.flush()
         except OSError:
+            self.lost += self._segment.unwritten
+            self._segment.discard_if_empty()
             self._segment = None
             self._reset_memory()
             raise
+        self.lost = 0
         self.last_event = time.time()
 
 

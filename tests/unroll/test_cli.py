@@ -438,3 +438,35 @@ def test_one_journal_that_cannot_be_compiled_does_not_keep_the_others_waiting(
     record = json.loads((directory / sealing.SEALED).read_bytes())
     (directory / sealing.SEALED).write_text(json.dumps({**record, "recorder": "0.0.9"}))
     assert sealing.is_pending(directory, idle=0) is True
+
+
+def test_a_journal_that_lost_events_does_not_replace_the_trace_that_has_them(
+    host: Host,
+) -> None:
+    chat = record(host, "kept")
+    trace = host.program("kept")
+    whole = trace.read_bytes()
+    (segment,) = host.segments("kept")
+    data = segment.read_bytes()
+    segment.write_bytes(data[: data.rindex(b"\n", 0, len(data) * 2 // 3) + 1])
+    assert chat.session_id == "kept"
+    assert cli.main(["verify", "kept"]) == 1
+    host.new_process()
+    written, problems = sealing.seal_pending(host.home, idle=0)
+    assert written == [] and "has lost events" in problems[0]
+    assert trace.read_bytes() == whole
+    assert cli.main(["verify", "kept"]) == 1
+    assert catalog.find(host.home, "kept").state == "damaged"
+    (host.directory("kept") / sealing.SEALED).unlink()
+    assert cli.main(["compile", "kept"]) == 1
+    assert trace.read_bytes() == whole
+    trace.unlink()
+    assert cli.main(["compile", "kept"]) == 0
+
+
+def test_an_edit_of_an_edit_is_a_recording_that_prune_knows(host: Host) -> None:
+    record(host, "s")
+    trace = host.program("s")
+    copy = trace.with_name(f"{trace.stem}_edit_20260101_000000_edit_20260101_000001_2.py")
+    copy.write_bytes(trace.read_bytes())
+    assert copy in catalog.traces(host.home)

@@ -278,3 +278,19 @@ def test_doctor_changes_nothing(installation: Installation, host: Host) -> None:
     before = list(host.everything_written())
     examine(host.home)
     assert [name for name, _ in before] == [name for name, _ in host.everything_written()]
+
+
+@pytest.mark.parametrize("broken", ["short key", "journal is a file", "dangling link"])
+def test_what_cannot_be_written_is_found_before_a_session_is_lost(broken: str, home: Path) -> None:
+    if broken == "dangling link":
+        (home / "traces").symlink_to(home / "nowhere" / "else")
+        (home / "nowhere").write_text("in the way")
+    else:
+        (home / "traces").mkdir()
+        if broken == "short key":
+            (home / "traces" / ".key").write_bytes(b"xx")
+            os.utime(home / "traces" / ".key", (1, 1))
+        else:
+            (home / "traces" / "journal").write_text("in the way")
+    findings = dict(examine(home).findings)
+    assert "nothing can be recorded" in findings["cannot write"]

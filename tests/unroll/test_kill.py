@@ -304,6 +304,29 @@ def test_a_disk_that_is_full_costs_the_event_and_not_the_next_one(
     said = [event.data["content"] for event in session.events if event.kind == "user_message"]
     assert said == ["first", "third"]
     assert len(host.segments(SESSIONS[0])) == 2
+    lost = [note["why"] for note in host.trace(SESSIONS[0]).session["inexact"] if note["what"] == "events"]
+    assert lost == ["2 events could not be written"]
+
+
+def test_a_disk_without_a_byte_left_leaves_no_empty_segments(
+    host: Host, monkeypatch: pytest.MonkeyPatch, faults: object
+) -> None:
+    chat = host.chat(SESSIONS[0])
+    chat.ask("first")
+
+    def full(descriptor: int, data: bytes) -> int:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as disk:
+        disk.setattr(os, "write", full)
+        for number in range(5):
+            chat.ask(f"lost {number}")
+    faults.take()
+    assert len(host.segments(SESSIONS[0])) == 1
+    chat.ask("again")
+    assert len(host.segments(SESSIONS[0])) == 2
+    notes = [note["why"] for note in host.trace(SESSIONS[0]).session["inexact"] if note["what"] == "events"]
+    assert len(notes) == 1 and notes[0].endswith("events could not be written")
 
 
 def test_a_forked_child_writes_a_segment_of_its_own(host: Host) -> None:
