@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from hermes_unroll import __version__, catalog, cli, compiler, sealing
+from hermes_unroll import __version__, catalog, cli, compiler, journal, sealing
 from hermes_unroll._common import config
 from hermes_unroll.events import TraceSession
 from hermes_unroll.trace import Trace
@@ -441,8 +441,9 @@ def test_one_journal_that_cannot_be_compiled_does_not_keep_the_others_waiting(
 
 
 def test_a_journal_that_lost_events_does_not_replace_the_trace_that_has_them(
-    host: Host,
+    host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(journal, "is_live", lambda path: False)
     chat = record(host, "kept")
     trace = host.program("kept")
     whole = trace.read_bytes()
