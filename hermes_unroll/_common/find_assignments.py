@@ -6,7 +6,7 @@ from .patterns import PLACEHOLDER, Lazy
 from .read_values import (
     COLOUR,
     ENV_VALUE,
-    INLINE_VALUE,
+    FLAG_VALUE,
     JSON_SPACE,
     LINE_VALUE,
     OPEN_QUOTE,
@@ -144,9 +144,10 @@ def _unsigned_value(scan: SearchedText, name: str, start: int, end: int) -> int:
         opening = OPEN_QUOTE.match(text, at)
         if opening:
             return quoted_value(scan, name, opening, QUOTED)
-        value = (INLINE_VALUE if flag else ENV_VALUE).match(text, at)
+        value = (FLAG_VALUE if flag else ENV_VALUE).match(text, at)
         if value and not value.group().startswith(b"-"):
-            return add(scan, name, at, value.end(), INLINE if flag else ENV, 0)
+            end = at + len(value.group().rstrip(b",.:]}" if flag else b""))
+            return add(scan, name, at, end, INLINE if flag else ENV, 0)
         return 0
     if text[end] == 60:
         value = _NEXT_ELEMENT.match(text, end) if start and text[start - 1] == 62 else None

@@ -10,6 +10,7 @@ from .secret_names import WEAK, words
 from .secret_values import QUERY, is_basic, is_bearer, is_secret, is_template
 
 _ATS = Lazy(rb"@+")
+_NAMES = words("password passwd passwort pass pwd secret token")  # in place of a password: user:password@host
 _NO_ADDRESS = frozenset(b" \t\r\n/\"'<>\\`")  # before an @: neither a local part nor a password ends so
 _AUTHORITY = Lazy(rb"([^\s/?#\"'<>\\`:@]{0,256}):([^\s/\"'<>\\`]{1,256})")
 _MORE_AUTHORITY = Lazy(rb"(?:[^\s/\"'<>\\`@,;]{0,128}@)+(?=[A-Za-z0-9\[.-])")
@@ -74,7 +75,12 @@ def _userinfo(scan: SearchedText, start: int, at: int) -> int:
     parts = _AUTHORITY.fullmatch(text, start, end)
     if parts:
         secret = scan.text[parts.start(2) : end]
-        if secret and not is_template(secret) and not PLACEHOLDER.match(secret):
+        if (
+            secret
+            and secret.lower() not in _NAMES
+            and not is_template(secret)
+            and not PLACEHOLDER.match(secret)
+        ):
             scan.spans.append((parts.start(2), end, "secret", 0, ""))
     elif end - start >= 20 and is_secret(WEAK, scan.text[start:end], QUERY):
         scan.spans.append((start, end, "secret", 0, ""))

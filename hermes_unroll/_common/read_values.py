@@ -28,6 +28,7 @@ _LINE_BEFORE = Lazy(
 )
 
 COLOUR = rb"(?:\x1b|\\+(?:x1b|u001[bB]|033|e))\[[0-9;]{0,12}m"
+_DOTTED_BACKWARDS = Lazy(rb"(?:\.[\w-]{1,40}){1,6}")
 SPACE = Lazy(rb"[ \t]*(?:\*\*|__|!![a-z]{1,8}|" + COLOUR + rb")?[ \t]*")
 JSON_SPACE = Lazy(rb"(?:\s|\\+[nrt]){0,256}")
 _LITERAL_END = Lazy(rb"(?<!\\)\\*[\"'](?=[\s,)\]}:;]|\Z)")
@@ -50,11 +51,12 @@ LINE_VALUE = Lazy(
     + rb")[ \t]*(?:[ \t]#[^\r\n\\\"']{0,512})?(?=[\r\n]|\\+[nr]|\\*[\"'`]|\Z)"
 )
 ENV_VALUE = Lazy(_bare(rb"[^\s\x00-\x1f\"'`\\]"))
+FLAG_VALUE = Lazy(_bare(rb"[^\s\x00-\x1f\"'`\\;&|<>()]"))
 INLINE_VALUE = Lazy(_bare(rb"[^\s\x00-\x1f\"'`\\,;&|<>()\[\]{}]"))
 _NON_ASCII_ESCAPE = Lazy(r"(?<!\\)(\\+)(?:u[0-9a-fA-F]{4}|U000[0-9a-fA-F]{5}|x[0-9a-fA-F]{2})")
 _WIDE_ESCAPE = Lazy(rb"\\+(?:u(?!00)[0-9a-fA-F]{4}|U000[0-9a-fA-F]{5})$")
 _ELLIPSIS = Lazy(rb"\.\.\.$|\\+u2026$")
-_CALL = Lazy(rb"[A-Za-z_$&*][\w.:]*[(\[]")
+_CALL = Lazy(rb"[A-Za-z_$&*][\w.:]*[(\[](?![^()\[\]]{0,64}[)\]]\w)")
 _QUERY_VALUE = Lazy(rb"[^\s&\"'<>\\#`;,)\]}|]{1,4096}")
 _MORE_VALUE = Lazy(rb"[A-Za-z0-9+/=_.~-]*")
 _AFTER_VALUE = Lazy(rb"\s*(?:\\|[,}\]:;)\"']|\Z)")
@@ -133,10 +135,11 @@ def _bare_value(
     scan: SearchedText, name: str, name_text: str, start: int, sign_end: int, at: int, sign: bytes
 ) -> int:
     text = scan.bytes
-    if (
-        sign == b":" and text[start - 2 : start] == b"${" and text[at : at + 1] in b"?+"
-    ):  # ${PASSWORD:?must be set}
-        return 0
+    flag = text.startswith(b"--", start)
+    if sign == b":" and text[start - 2 : start] == b"${":  # ${PASSWORD:?must be set}, ${PASSWORD:-default}
+        if text[at : at + 1] in b"?+":
+            return 0
+        at += text[at : at + 1] == b"-"
     if text[at : at + 1] in b"[{(<":
         pair = _AUTH_PAIR.match(text, at) if name == WEAK and name_text.lower() == "auth" else None
         return add(scan, PASSWORD, *pair.span(1), QUOTED, 1) if pair else 0
@@ -149,11 +152,11 @@ def _bare_value(
         value, form = LINE_VALUE.match(text, at), LINE
         if (
             not value
-            or not _LINE_BEFORE.search(b"\n" * (start < 24) + text[max(0, start - 24) : start])
+            or not _stands_in_a_line(text, start, sign_end == at and sign == b"=")
             or value.group(1)[-1:] in b",;)"
             or _CALL.match(value.group(1))
         ):
-            value, form = INLINE_VALUE.match(text, at), INLINE
+            value, form = (FLAG_VALUE if flag else INLINE_VALUE).match(text, at), INLINE
         if (
             form == LINE
             and sign == b":"
@@ -179,6 +182,16 @@ def _bare_value(
     if value.end() - at >= 512 and value.end() == end:
         end = _MORE_VALUE.match(text, value.end()).end()  # type: ignore[union-attr]
     return add(scan, name, at, end, form, 0)
+
+
+def _stands_in_a_line(text: bytes, start: int, property_: bool) -> bool:
+    """Whether the name at `start` begins its line; `property_`: or ends a dotted name, app.db.password=x."""
+    if property_ and text[start - 1 : start] == b".":
+        dotted = _DOTTED_BACKWARDS.match(text[max(0, start - 80) : start][::-1])
+        start -= dotted.end() if dotted else 0
+        if text[start - 1 : start] == b"\\":  # the n of an escaped newline
+            start += 1
+    return _LINE_BEFORE.search(b"\n" * (start < 24) + text[max(0, start - 24) : start]) is not None
 
 
 def _trimmed(scan: SearchedText, at: int, end: int, form: str) -> int:

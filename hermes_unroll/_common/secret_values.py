@@ -21,7 +21,8 @@ from .secret_names import (
 JSON, QUOTED, CALL, ENV, LINE, QUERY, INLINE = "json", "quoted", "call", "env", "line", "query", "inline"
 
 _TEMPLATE = Lazy(
-    r"\$\{?[A-Z_][A-Z0-9_.:-]*\}?|\$\(.*|\$[0-9@*#?]|`.*`|%[A-Za-z_]\w*%|(?:[:@/ ]?%\(?\w*\)?[sdr])+"
+    r"\$\{?[A-Z_][A-Z0-9_.:-]*\}?|\$\(.*|\$[0-9@*#?]|`.*`|%[A-Za-z_]\w*%|%env\(.*\)%"
+    r"|(?:[:@/ ]?%\(?\w*\)?[sdr])+"
     r"|\{\{.*\}\}|\$\{.*\}|#\{.*\}|\{[A-Za-z_][\w.\[\]\"'()!:]*\}|(?:[:@/ ]?\{\})+|(?:[:@/ ]?<[^<>]*>)+"
     r"|\[[A-Za-z_. -]+\]"
     r"|:[a-z_]+|\?|[*•.…_#xX-]{3,}|ENC\[.*|!(?:vault|secret|Ref|Sub|GetAtt|env|ENV|lookup|reference)\b.*"
@@ -31,17 +32,22 @@ _TEMPLATE = Lazy(
     re.DOTALL,
 )
 _LOWER_VARIABLE = Lazy(r"\$[a-z]\w*")
-_TEMPLATE_PART = Lazy(r"\$\{[^{}]*\}|\$?\{\{[^{}]*\}\}|\$\([^()]*\)|\$[A-Z_][A-Z0-9_]*|\{[A-Za-z_][^{}]*\}")
+_TEMPLATE_PART = Lazy(
+    r"\$\{[^{}]*\}|\$?\{\{[^{}]*\}\}|\$\([^()]*\)|\$[A-Z_][A-Z0-9_]*|\{[A-Za-z_][A-Za-z_.]*\}"
+)
 _NOTHING = words(
     "none null nil undefined true false yes no on off str string int integer bool boolean number float "
     "bytes text any object array list dict void uuid varchar char optional required secretstr n/a na tbd "
     "todo changeme change-me change_me replaceme replace-me replace_me placeholder example dummy redacted "
+    "password passwort passwd "
     "masked hidden removed include omit same-origin unset empty not-set missing unknown"
 )
 _PLACEHOLDER = Lazy(
-    r"(?:your|YOUR|Your)(?:[-_. A-Z]).*|(?:insert|replace|enter|paste|put|change)[-_ ](?:me|your|with|the"
+    r"your[-_. ].*|(?-i:[Yy]our[A-Z][A-Za-z]*|YOUR[A-Z]+)"
+    r"|(?:insert|replace|enter|paste|put|change)[-_ ](?:me|your|with|the"
     r"|this)\b.*"
-    r"|.*[-_ ]here|<[a-z_ -]+|[A-Z_-]{0,24}x{6,}.*|[A-Z]{2,12}[-_](?:[A-Z]{2,12}[-_])?|x{4,}.*|.*\*{3,}|(?:\["
+    r"|.*[-_ ]here|<[a-z_ -]+|[A-Z_-]{0,24}x{6,}[-x*.…_ ]*\w{0,8}"
+    r"|[A-Z]{2,12}[-_](?:[A-Z]{2,12}[-_])?|x{4,}[-x*.…_ ]*\w{0,6}|.*\*{3,}|(?:\["
     r"|\()?redacted.*|\([a-z ]*\)",
     re.IGNORECASE | re.DOTALL,
 )
@@ -53,6 +59,7 @@ _PATH = Lazy(
 )
 _SOME_PATH = Lazy(r"(?:~|\.{1,2})/[\w./-]+|/[\w.-]+/[\w./-]+")
 _VERSION_RANGE = Lazy(r"[\^~<>=v ]{0,4}[0-9]+(?:\.[0-9x*]+){1,2}(?:[-+.][\w.-]{1,24})?")
+_REFERENCE = Lazy(r"(?:op|vault|ssm|arn|awssm|env|file|keyring|ref\+\w+):[\w/][\w/.#:@-]*|projects/[\w/.-]+")
 _COLOR = Lazy(r"#[0-9a-fA-F]{3,8}")
 _CONSTANT = Lazy(r"[A-Z]+(?:_[A-Z]+)+")
 _URL = Lazy(r"(?:https?|op|vault|ssm|arn|gcp|aws|awssm|env|file|secret|keyring|ref\+\w+):/{0,2}[^\s@]*")
@@ -103,7 +110,11 @@ def is_secret(name: str, value: str, form: str) -> bool:
         )
     if name == BARE_PASS and (value.isdigit() or " " in value or form in (LINE, INLINE, QUOTED)):
         return _looks_random(value, 6 if form == QUOTED else 8)
+    if _REFERENCE.fullmatch(value):
+        return False
     if name != PASSWORD:
+        if value.isalpha() and value.lower().endswith("token"):
+            return False  # the name of another field
         if _VARIABLE_NAME.fullmatch(value) or _PATH.fullmatch(value) or _URL.fullmatch(value):
             return False
         if _COLOR.fullmatch(value) or _VERSION_RANGE.fullmatch(value) or value.strip().lower() in SCHEMES:

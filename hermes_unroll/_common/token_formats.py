@@ -182,7 +182,7 @@ DOTTED = (b"SG.", b"ya29.", b"hvs.", b"hvb.", b"hvr.", b".pt.", b".st.", b".ct."
 MAILCHIMP = Lazy(rb"[0-9a-f]{32}-us[0-9]{1,2}\Z")
 TELEGRAM = Lazy(rb"A[\w-]{32,36}(?![\w-])", re.ASCII)
 AWS_SECRET_AFTER_ID = Lazy(
-    rb"(?:[\s,:|;\"'=]|\\+[nrt]|[Ss]ecret|[Aa]ccess|[Kk]ey|_|AWS|aws|SECRET|ACCESS|KEY){1,40}?"
+    rb"(?:[\s,:|;\"'=]|\\+[nrt]|[Ss]ecret|[Aa]ccess|[Kk]ey|_|AWS|aws|SECRET|ACCESS|KEY|20[0-9]{2}-[0-9T:Z+-]{6,24}){1,40}?"
     rb"((?=[A-Za-z/+]{0,39}[0-9])(?![0-9a-f]{40})[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])"
 )
 
