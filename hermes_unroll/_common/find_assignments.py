@@ -40,6 +40,7 @@ _VALUE_NEXT = Lazy(
 )
 _NAME_BEFORE = Lazy(rb"(?:name|key|header|Name|Key)\\*[\"']?[ \t]*[:=][ \t]*\\*[\"']?[\w/.-]{0,40}$")
 _CALL_BEFORE = Lazy(rb"\w\([ \t]*\\*[\"']$")
+_ROW_BEFORE = Lazy(rb"[\s(\[,]\([ \t]*\\*[\"']$")
 _COMMA = Lazy(rb"\\*[\"']\s*,\s*(?=\\*[\"'])")
 _TOLD_VALUE = Lazy(  # "the password is x"; a cell of a table or a word after the name; "password 'x'"
     rb"[ \t]+(?:is[ \t]+generated[ \t]+for[ \t]+[^\s:]{1,40}:|(?:is|was)(?:[ \t]+set[ \t]+to)?:?|(?:"
@@ -47,6 +48,9 @@ _TOLD_VALUE = Lazy(  # "the password is x"; a cell of a table or a word after th
     rb"(?:\\*[\"'`])?([^\s\"'`\\,;]{6,256})"
     rb"|[ \t]*\|?[ \t]*([A-Za-z0-9+/_=.-]{20,512})(?=[\s|\"']|\\+[nrt\"']|\Z)"
     rb"|[ \t]+\\*[\"'`]([^\s\"'`\\]{6,64})\\*[\"'`]"
+)
+_TABLE_CELL = Lazy(
+    rb"(?:[ \t]{2,64}|[ \t]*\|[ \t]*)([^\s|\"'`\\]{6,256})(?=[ \t]*(?:[|\r\n]|\\+[nr]|[\"']|\Z))"
 )
 _NEXT_ELEMENT = Lazy(  # <key>PASSWORD</key><string>x</string>, a row of a table
     rb"</(?:key|th|td|dt|name)>(?:\s|\\+[nrt]){0,40}<(?:string|td|dd|value)>([^<>\s\\]{1,4096})</"
@@ -136,6 +140,9 @@ def _unsigned_value(scan: SearchedText, name: str, start: int, end: int) -> int:
         flag = text.startswith(b"--", start)
         login = flag or (b"login" in text[max(0, start - 80) : start])
         if not flag and not (login and _LOGIN_BEFORE.search(text[max(0, start - 80) : start])):
+            told = _TABLE_CELL.match(text, end) if name == PASSWORD else None
+            if told and is_telling(name, scan.text[slice(*told.span(1))], 4):
+                return add(scan, name, *told.span(1), JSON, 0)
             told = _TOLD_VALUE.match(text, end)
             if told and is_telling(name, scan.text[slice(*told.span(told.lastindex))], told.lastindex):
                 return add(scan, name, *told.span(told.lastindex), JSON, 0)
@@ -170,6 +177,11 @@ def _unsigned_value(scan: SearchedText, name: str, start: int, end: int) -> int:
     comma = _COMMA.match(text, end)
     if comma and _CALL_BEFORE.search(text[max(0, start - 12) : start]):
         return quoted_value(scan, name, OPEN_QUOTE.match(text, comma.end()), CALL)
+    if comma and _ROW_BEFORE.search(text[max(0, start - 12) : start]):  # a row of SQL, a pair of a list
+        opening = OPEN_QUOTE.match(text, comma.end())
+        value = scan.text[opening.end() : opening.end() + 256].split(opening.group(2).decode())[0]
+        if is_telling(name, value, 4):
+            return quoted_value(scan, name, opening, CALL)
     if comma and text[start : start + 2] == b"--":  # the arguments of a program
         return quoted_value(scan, name, OPEN_QUOTE.match(text, comma.end()), CALL)
     return 0

@@ -17,6 +17,8 @@ PEM_HEADER = Lazy(rb"-{4,5} ?BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)? ?-{4,5}
 _PEM_END = Lazy(rb"-{4,6} ?END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
 _PEM_LINE = Lazy(rb"(?:\s|\\+[nrt])*(?:[0-9]{1,6}[|:\t ] ?)?[+>|-]?[ \t]*"
                  rb"(?:([A-Za-z0-9+/=]{1,8192})|[A-Z][A-Za-z-]{2,24}: [^\r\n\\\"']{0,120})")  # fmt: skip
+_LINES_BACKWARDS = Lazy(rb"(?:(?:\s|[nr]\\+)+[A-Za-z0-9+/=]{20,76}(?=\s|[nr]\\|\Z))+")
+_PUTTY_LINES = Lazy(rb"Private-Lines: [0-9]{1,4}(?:\s|\\+[nr])+((?:[A-Za-z0-9+/=]{4,76}(?:\s|\\+[nr])+)+)")
 _BASE64_RUN = Lazy(rb"[A-Za-z0-9+/=]{12,}")
 
 
@@ -25,6 +27,7 @@ def find_tokens(scan: SearchedText) -> None:
     _find_long_tokens(scan)
     _find_cut_tokens(scan)
     _find_private_keys(scan)
+    _find_key_remains(scan)
 
 
 def _find_long_tokens(scan: SearchedText) -> None:
@@ -220,6 +223,33 @@ def _find_private_keys(scan: SearchedText) -> None:
         if header:
             at = max(at, _private_key(scan, header.start(), header.end()))
         at = text.find(b"PRIVATE KEY", at)
+
+
+def _find_key_remains(scan: SearchedText) -> None:
+    """Note the end of a private key whose beginning was cut off, and the private lines of PuTTY's format."""
+    text = scan.bytes
+    at = text.find(b"PRIVATE KEY-----")
+    while at >= 0:
+        low = max(0, at - 40)
+        start = text.rfind(b"-----END ", low, at)
+        if start >= 0 and text.rfind(b"-----BEGIN ", max(0, start - 20000), start) < 0:
+            lines = _LINES_BACKWARDS.match(text[max(0, start - 20000) : start][::-1])
+            if lines:
+                begin = start - lines.end()
+                _add_key_lines(scan, begin, start)
+        at = text.find(b"PRIVATE KEY-----", at + 16)
+    at = text.find(b"Private-Lines: ")
+    while at >= 0:
+        lines = _PUTTY_LINES.match(text, at)
+        if lines:
+            _add_key_lines(scan, *lines.span(1))
+        at = text.find(b"Private-Lines: ", at + 15)
+
+
+def _add_key_lines(scan: SearchedText, start: int, end: int) -> None:
+    for line in _BASE64_RUN.finditer(scan.bytes, start, end):
+        escape = line.start() > 0 and scan.bytes[line.start() - 1] == 92  # the n of an escaped newline
+        scan.spans.append((line.start() + escape, line.end(), "private-key", 0, ""))
 
 
 def _private_key(scan: SearchedText, start: int, body: int) -> int:

@@ -110,7 +110,7 @@ def is_secret(name: str, value: str, form: str) -> bool:
         )
     if name == BARE_PASS and (value.isdigit() or " " in value or form in (LINE, INLINE, QUOTED)):
         return _looks_random(value, 6 if form == QUOTED else 8)
-    if _REFERENCE.fullmatch(value):
+    if _REFERENCE.fullmatch(value) or (name == COOKIE and _CHAIN.fullmatch(value)):
         return False
     if name != PASSWORD:
         if value.isalpha() and value.lower().endswith("token"):
@@ -139,7 +139,8 @@ def is_secret(name: str, value: str, form: str) -> bool:
 def is_telling(name: str, value: str, way: int) -> bool:
     """Whether a value that follows its name without a sign looks like a secret and like nothing else.
 
-    way 1: "the password is x"; 2: a word or a table cell after the name; 3: a quoted word after it.
+    way 1: "the password is x"; 2: a word or a table cell after the name; 3: a quoted word after it; 4: a cell
+    of a table, or the next one of a row, after the name of a password or a token.
     """
     digits, upper, lower = _DIGIT.search(value), value.lower() != value, value.upper() != value
     if not digits or not _looks_random(value, 6) or is_template(value):
@@ -148,6 +149,8 @@ def is_telling(name: str, value: str, way: int) -> bool:
         return (upper and lower) or re.search(r"[^\w.-]", value.rstrip(".:!?")) is not None
     if way == 2:
         return upper and lower and len(_DIGIT.findall(value)) >= 3 and _RANDOM_PART.search(value) is not None
+    if way == 4:
+        return len(value) >= 8 and len(_DIGIT.findall(value)) >= 2 and not _VERSION_RANGE.fullmatch(value)
     return name == PASSWORD
 
 

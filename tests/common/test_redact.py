@@ -152,6 +152,18 @@ def test_a_private_key_disappears_whole_and_cut(block):
     assert Redactor().text(f"before\n{block}\nafter") == "before\n<redacted:private-key:1>\nafter"
 
 
+def test_the_lines_of_a_private_key_without_its_beginning_disappear():
+    lines = private_key().split("\n")[3:]
+    putty = "\n".join(["Private-Lines: 4", *lines[:4], "Private-MAC: 0eeaef44e6e4984b171dc3af666a2282"])
+    for text in ("[truncated]\n" + "\n".join(lines) + "\nnext", putty):
+        for embed in EMBEDDINGS:
+            redacted = Redactor().text(embed(text))
+            assert not any(line[20:40] in redacted for line in lines[:4])
+            assert PLACEHOLDER.search(redacted)
+    kept = "[truncated]\nsome words\n" + lines[-1] + "\n"
+    assert Redactor().text(kept) == kept
+
+
 def test_a_private_key_in_a_list_of_lines_disappears():
     lines = private_key().split("\n")
     redacted = Redactor().value({"lines": ["cat id_rsa", *lines, "done"]})["lines"]
