@@ -26,8 +26,10 @@ def find_tokens(scan: SearchedText) -> None:
     """Note the tokens and private keys of the text."""
     _find_long_tokens(scan)
     _find_cut_tokens(scan)
-    _find_private_keys(scan)
-    _find_key_remains(scan)
+    if b"PRIVATE KEY" in scan.bytes:
+        _find_private_keys(scan)
+        _find_key_ends(scan)
+    _find_putty_keys(scan)
 
 
 def _find_long_tokens(scan: SearchedText) -> None:
@@ -225,8 +227,8 @@ def _find_private_keys(scan: SearchedText) -> None:
         at = text.find(b"PRIVATE KEY", at)
 
 
-def _find_key_remains(scan: SearchedText) -> None:
-    """Note the end of a private key whose beginning was cut off, and the private lines of PuTTY's format."""
+def _find_key_ends(scan: SearchedText) -> None:
+    """Note the end of a private key whose beginning was cut off."""
     text = scan.bytes
     at = text.find(b"PRIVATE KEY-----")
     while at >= 0:
@@ -238,6 +240,11 @@ def _find_key_remains(scan: SearchedText) -> None:
                 begin = start - lines.end()
                 _add_key_lines(scan, begin, start)
         at = text.find(b"PRIVATE KEY-----", at + 16)
+
+
+def _find_putty_keys(scan: SearchedText) -> None:
+    """Note the private lines of a key in PuTTY's format."""
+    text = scan.bytes
     at = text.find(b"Private-Lines: ")
     while at >= 0:
         lines = _PUTTY_LINES.match(text, at)
