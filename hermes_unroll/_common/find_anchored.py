@@ -15,7 +15,8 @@ _ANCHORED = (
     (b"ifttt.com/trigger/", "ifttt-webhook", 0,
      Lazy(rb".{18}[\w-]{1,128}(?:/json)?/with/key/([\w-]{16,128})")),
     (b"identified by", "secret", 0,
-     Lazy(rb"(?i:identified by)[ \t]{1,8}(?:(?i:password)[ \t]{1,8})?\\*['\"]([^\s'\"\\]{1,256})\\*['\"]")),
+     Lazy(rb"(?i:identified by)[ \t]{1,8}(?:(?i:password)[ \t]{1,8})?\\*['\"]"
+          rb"(?![A-Za-z_ ]*['\"\\])([^\s'\"\\]{1,256})\\*['\"]")),
     (b"dockerconfigjson", "secret", 0,
      Lazy(rb"dockerconfigjson\\*[\"']?[ \t]*:[ \t]*\\*[\"']?([A-Za-z0-9+/]{20,65536}={0,2})")),
     (b"unseal key ", "vault-unseal", 0, Lazy(rb".{11}[0-9]{1,2}: ?([A-Za-z0-9+/]{40,64}={0,2})")),

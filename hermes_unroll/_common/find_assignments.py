@@ -56,7 +56,7 @@ _NEXT_ELEMENT = Lazy(  # <key>PASSWORD</key><string>x</string>, a row of a table
     rb"</(?:key|th|td|dt|name)>(?:\s|\\+[nrt]){0,40}<(?:string|td|dd|value)>([^<>\s\\]{1,4096})</"
 )
 _ELEMENT = Lazy(rb">([^<\s]{1,4096})</")
-_LOGIN_BEFORE = Lazy(rb"login[ \t]+[^\s\\]{1,64}(?:\s|\\+[nrt]){1,40}$")
+_LOGIN_BEFORE = Lazy(rb"login[ \t]+(?:[^\s\\]{1,64}[ \t]+|[\w@.+-]{1,64}[ \t]*(?:\r?\n|\\+n)[ \t]+)$")
 _PERCENT_VALUE = Lazy(
     rb"(?:[A-Za-z0-9._~+*!-]|%(?!2[026Cc]|3[BbCcEe]|0[AaDd]|[57][DdBb])[0-9A-Fa-f]{2}){1,4096}"
 )

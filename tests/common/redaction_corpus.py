@@ -469,6 +469,8 @@ KEEP = (
     "  --api-key KEY   the API key to use",
     "mysql -u root -p app < dump.sql",
     "mkdir -p src/components",
+    "the label on the login page).\n\n    Password (non-redirect)",
+    "a dynamic library identified by 'name'",
     "| password | string | yes |",
     "password         required\ntoken            optional",
     "fields = ('password', 'address1')",
