@@ -11,6 +11,7 @@ import logging
 import os
 import sys
 import types
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,10 @@ def register(ctx: Any) -> None:
         if here not in other.copies:
             other.copies.append(here)
         return
+    marker = sys.modules.get(MARKER)
+    if marker is not None and marker.context() is ctx and _is_live(marker, otherwise=True):
+        # Called twice for one load: the host has not forgotten the first.
+        return
     hooks = [name for name in HOOKS if name in _valid_hooks()]
     for name in hooks:
         ctx.register_hook(name, HOOKS[name])
@@ -55,6 +60,7 @@ def register(ctx: Any) -> None:
     _optional(ctx, "register_cli_command", "unroll", HELP, _set_up_command, _run_command)
     sys.modules[MARKER] = marker = types.ModuleType(MARKER)
     marker.path, marker.hooks, marker.warned, marker.copies = here, HOOKS, None, [here]
+    marker.context = _reference(ctx)
     RECORDER.describe(recorder=__version__)
     presence.describe(
         path=here, version=__version__, hooks=hooks, counts=COUNTS, copies=marker.copies, argv=_command_name()
@@ -66,15 +72,26 @@ def _other_copy(here: str) -> Any:
     marker = sys.modules.get(MARKER)
     if marker is None or marker.path == here:
         return None
+    return marker if _is_live(marker, otherwise=True) else None
+
+
+def _is_live(marker: Any, otherwise: bool) -> bool:
+    """Tell whether the host still calls a registration's hooks; ``otherwise`` where that cannot be seen."""
     plugins = sys.modules.get("hermes_cli.plugins")
     try:
         table = plugins.get_plugin_manager()._hooks
-        live = any(
+        return any(
             callback in marker.hooks.values() for callbacks in table.values() for callback in callbacks
         )
     except Exception:
-        return marker
-    return marker if live else None
+        return otherwise
+
+
+def _reference(ctx: Any) -> Callable[[], Any]:
+    try:
+        return weakref.ref(ctx)
+    except TypeError:
+        return lambda: None
 
 
 def _valid_hooks() -> Any:

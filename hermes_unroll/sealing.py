@@ -39,6 +39,7 @@ IDLE_SECONDS = 900.0
 SWEEP_SECONDS = 60.0
 CHILD_CPU_SECONDS = 120
 SEALED = "sealed.json"
+LEFT_OUT = "<left out: looks like a secret>"
 
 _swept: dict[str, float] = {}
 _children: list[Any] = []
@@ -164,8 +165,8 @@ def _earlier(home: Path, directory: Path) -> dict[str, Any] | None:
 def publish(home: Path, session: TraceSession, directory: Path, path: Path) -> Trace:
     """Write a session's program to ``path``, scanning each piece for secrets before it reaches the disk.
 
-    A hit means rules that the recorder did not have: the values are redacted again with today's; what
-    is found even then refuses publication.
+    A hit means rules that the recorder did not have: the values are redacted again with today's. A
+    value that is flagged even then is left out and noted; what no such step clears refuses publication.
     """
     from . import settings
     from ._common.redact import Redactor
@@ -178,14 +179,36 @@ def publish(home: Path, session: TraceSession, directory: Path, path: Path) -> T
         number=journal.SecretNumbers(directory / "secrets", journal.load_key(home)),
     )
     trace = compile_session(session, wanted.pricing_overrides)
-    try:
-        files.write_atomic(path, _scanned(program_pieces(trace), redactor))
-    except SealError:
+    for clean in (redactor.value, lambda value: without_flagged(value, redactor), None):
+        try:
+            files.write_atomic(path, _scanned(program_pieces(trace), redactor))
+            return trace
+        except SealError:
+            if clean is None:
+                raise
         for name, value in vars(trace).items():
             if name != "dependencies":
-                setattr(trace, name, redactor.value(value))
-        files.write_atomic(path, _scanned(program_pieces(trace), redactor))
+                setattr(trace, name, clean(value))
+        if clean is not redactor.value:
+            why = "a value that looks like a secret in the finished program was left out"
+            trace.session["inexact"].append({"what": "redaction", "why": why})
     return trace
+
+
+def without_flagged(value: Any, redactor: Redactor) -> Any:
+    """Return a value without the texts that the scan of the finished program would flag."""
+    from .literals import literal
+
+    if not redactor.find(literal(value)):
+        return value
+    if isinstance(value, dict):
+        smaller = {name: without_flagged(item, redactor) for name, item in value.items()}
+        # What only name and value together give away: the values go.
+        return smaller if not redactor.find(literal(smaller)) else {name: LEFT_OUT for name in value}
+    if isinstance(value, list):
+        smaller = [without_flagged(item, redactor) for item in value]
+        return smaller if not redactor.find(literal(smaller)) else [LEFT_OUT]
+    return LEFT_OUT
 
 
 def _scanned(pieces: Iterator[bytes], redactor: Redactor) -> Iterator[bytes]:

@@ -186,7 +186,7 @@ class StepBuilder:
         self.results[event.event_id] = data.get("result")
         if data.get("background") or data.get("inner"):
             return
-        asked = self._asked(event)
+        asked = self._asked(event, step)
         if asked is None:
             step["inner"] = True
             return
@@ -202,7 +202,7 @@ class StepBuilder:
         }
         self.conversation.predict_tool(message, event.segment, entry, rank).step = step
 
-    def _asked(self, event: TraceEvent) -> tuple[Entry, int] | None:
+    def _asked(self, event: TraceEvent, step: dict[str, Any]) -> tuple[Entry, int] | None:
         """Find the call that a tool ran for: by id, else (the host makes up missing ids) by name."""
         reply = self.last_reply.get(event.segment)
         if reply is None:
@@ -210,7 +210,9 @@ class StepBuilder:
         entry, calls, served = reply
         call_id, name = event.data.get("tool_call_id"), event.data.get("name")
         for matches in (
-            lambda call: isinstance(call_id, str) and _stripped(call.get("id")) == call_id.strip(),
+            # One id may stand for two calls; then the arguments tell them apart.
+            lambda call: _has_id(call, call_id) and _parsed(call.get("arguments")) == step.get("args"),
+            lambda call: _has_id(call, call_id),
             lambda call: not _stripped(call.get("id")) and call.get("name") == name,
         ):
             for rank, call in enumerate(calls):
@@ -434,6 +436,17 @@ _KIND_OF_ROLE = {
 def _flat(content: Any) -> Any:
     """Give a reply's text the form the host stores: without outer blanks, empty where there is none."""
     return content.strip() if isinstance(content, str) else "" if content is None else content
+
+
+def _has_id(call: dict[str, Any], call_id: Any) -> bool:
+    return isinstance(call_id, str) and _stripped(call.get("id")) == call_id.strip()
+
+
+def _parsed(arguments: Any) -> Any:
+    try:
+        return encode(json.loads(arguments))
+    except (TypeError, ValueError, RecursionError):
+        return None
 
 
 def _stripped(value: Any) -> str:

@@ -286,7 +286,7 @@ def test_slash_command_shows_the_live_session_and_ends_its_recording(
         session.quit()
         shown = re.sub(r"\s+", "", session.output)
     recorded = [event for event in journal_of(home, session_id).events if event.kind in STEP_KINDS]
-    assert f"{session_id}: {len(recorded)} events, {home.path / 'traces'}".replace(" ", "") in shown
+    assert f"{session_id}: {len(recorded)} events, trace {home.path / 'traces'}".replace(" ", "") in shown
     assert recorded[-1].kind == "turn_end"
     assert holds(home, "First answer.") != [] and holds(home, "Second answer.") == []
 
