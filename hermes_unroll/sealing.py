@@ -16,7 +16,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -179,20 +179,26 @@ def publish(home: Path, session: TraceSession, directory: Path, path: Path) -> T
         number=journal.SecretNumbers(directory / "secrets", journal.load_key(home)),
     )
     trace = compile_session(session, wanted.pricing_overrides)
-    for clean in (redactor.value, lambda value: without_flagged(value, redactor), None):
-        try:
-            files.write_atomic(path, _scanned(program_pieces(trace), redactor))
-            return trace
-        except SealError:
-            if clean is None:
-                raise
-        for name, value in vars(trace).items():
-            if name != "dependencies":
-                setattr(trace, name, clean(value))
-        if clean is not redactor.value:
-            why = "a value that looks like a secret in the finished program was left out"
-            trace.session["inexact"].append({"what": "redaction", "why": why})
+    try:
+        files.write_atomic(path, _scanned(program_pieces(trace), redactor))
+        return trace
+    except SealError:
+        _each_part(trace, redactor.value)
+    try:
+        files.write_atomic(path, _scanned(program_pieces(trace), redactor))
+        return trace
+    except SealError:
+        _each_part(trace, lambda value: without_flagged(value, redactor))
+    why = "a value that looks like a secret in the finished program was left out"
+    trace.session["inexact"].append({"what": "redaction", "why": why})
+    files.write_atomic(path, _scanned(program_pieces(trace), redactor))
     return trace
+
+
+def _each_part(trace: Trace, change: Callable[[Any], Any]) -> None:
+    for name, value in vars(trace).items():
+        if name != "dependencies":
+            setattr(trace, name, change(value))
 
 
 def without_flagged(value: Any, redactor: Redactor) -> Any:

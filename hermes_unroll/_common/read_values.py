@@ -180,6 +180,8 @@ def _bare_value(
     if form == INLINE and text[end - 1] in b"$%@#" and text[end : end + 1] == b"{":
         return 0
     if value.end() - at >= 512 and value.end() == end:
+        if not is_secret(name, scan.text[at:end], form):
+            return 0  # its head decides: each of many names must not read to the end of the text
         end = _MORE_VALUE.match(text, value.end()).end()  # type: ignore[union-attr]
     return add(scan, name, at, end, form, 0)
 

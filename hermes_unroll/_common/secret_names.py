@@ -38,11 +38,15 @@ _DEFUSERS = words(
     "enabled disable disabled valid invalid missing per image audio design syntax prev previous peek "
     "lookahead word start end total prompt completion first last vocab added de cursor resume"
 )
+LONGEST_NAME = 128
 _names: dict[str, str] = {}
 
 
 def name_class(name: str) -> str:
     """What a field of this name holds: one of the classes above, NO_SECRET when nothing secret."""
+    if len(name) > LONGEST_NAME:
+        # No field is called so; what decides stands at the end.
+        return _classify(name[-LONGEST_NAME:])
     known = _names.get(name)
     if known is None:
         if len(_names) > 4096:

@@ -92,12 +92,16 @@ _RANDOM_PART = Lazy(r"(?=[A-Za-z+/=_]{0,40}[0-9])[A-Za-z0-9+/=_%]{10}")
 _LETTER, _DIGIT = Lazy(r"[A-Za-z]"), Lazy(r"[0-9]")
 
 
+LONGEST_JUDGED = 1024
+
+
 def is_secret(name: str, value: str, form: str) -> bool:
     """Whether `value` is a secret, given the class of its field's name and the form in which it stands there.
 
     JSON: the name is quoted, as in structured data; there any value counts that is no template, type name or
     placeholder. The other forms occur in code and prose too, so the value has to look like one.
     """
+    value = value[:LONGEST_JUDGED]  # what is longer is judged by its head, in bounded time
     if not value.strip() or is_template(value):
         return False
     if name == WEAK:

@@ -471,3 +471,44 @@ def test_an_edit_of_an_edit_is_a_recording_that_prune_knows(host: Host) -> None:
     copy = trace.with_name(f"{trace.stem}_edit_20260101_000000_edit_20260101_000001_2.py")
     copy.write_bytes(trace.read_bytes())
     assert copy in catalog.traces(host.home)
+
+
+def test_a_value_the_scan_flags_is_left_out_and_the_session_published(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from hermes_unroll._common.redact import Finding, Redactor
+
+    find = Redactor.find
+
+    def flag_more(self: Redactor, text: str) -> list[Finding]:
+        place = text.find("zebra")
+        return find(self, text) + ([Finding("secret", place, place + 5)] if place >= 0 else [])
+
+    monkeypatch.setattr(Redactor, "find", flag_more)
+    host.chat("s").turn("hello", (call("call_a", command="ls"), "a zebra in a result"))
+    result = replay(host.program("s"))
+    contents = [message["content"] for message in result["messages"]]
+    assert sealing.LEFT_OUT in contents and "hello" in contents and "done" in contents
+    assert [note["what"] for note in result["inexact"]] == ["redaction"]
+
+
+def test_two_calls_of_one_id_are_told_apart_by_their_arguments(host: Host) -> None:
+    chat = host.chat("s")
+    one, two = call("call_0", command="one"), call("call_0", command="two")
+    chat.ask("hello")
+    chat.request()
+    chat.reply("", one, two)
+    for used, result in ((two, "TWO"), (one, "ONE")):
+        chat.before_tool(used)
+        host.fire(
+            "post_tool_call",
+            session_id="s",
+            turn_id=chat.turn_id,
+            tool_name=used["name"],
+            args=used["args"],
+            result=result,
+            tool_call_id="call_0",
+            status="ok",
+        )
+    messages = [message for message in host.trace("s").messages if message["role"] == "tool"]
+    assert [message["content"] for message in messages] == ["ONE", "TWO"]
