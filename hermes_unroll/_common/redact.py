@@ -60,6 +60,10 @@ class Finding(NamedTuple):
     end: int
 
 
+SHORT_TEXT = 128
+MAX_HARMLESS = 2048
+
+
 class Redactor:
     """Redacts with one numbering, so that a secret has one placeholder wherever it occurs.
 
@@ -73,9 +77,23 @@ class Redactor:
         self._custom = [CustomPattern(pattern) for pattern in custom_patterns]
         self._number = number or _ordinals()
         self.failures = 0
+        # Names and ids come with every event: those without a secret are not searched again.
+        self._harmless: set[str] = set()
 
     def text(self, s: str) -> str:
         """The text with every secret replaced. Raises only what `number` raises."""
+        if len(s) > SHORT_TEXT:
+            return self._search(s)
+        if s not in self._harmless:
+            redacted = self._search(s)
+            if redacted != s:
+                return redacted
+            if len(self._harmless) >= MAX_HARMLESS:
+                self._harmless.clear()
+            self._harmless.add(s)
+        return s
+
+    def _search(self, s: str) -> str:
         for _ in range(3):  # a placeholder may bring out what stood glued to a secret; then once more
             scan = self._scan(s)
             if scan is None or not scan.spans:
