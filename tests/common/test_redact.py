@@ -523,3 +523,11 @@ def test_names_in_a_row_are_read_in_linear_time(unit: str) -> None:
     seconds(4_000)
     # Four times the text takes about four times as long; sixteen times would be quadratic.
     assert min(seconds(40_000) / seconds(10_000) for _ in range(3)) < 10
+
+
+@pytest.mark.parametrize("pattern", ["((a{1,5}){1,5}){1,5}b", "a*a*a*a*a*a*b"])
+def test_the_check_of_a_slow_pattern_ends_soon_itself(pattern: str) -> None:
+    began = time.perf_counter()
+    with pytest.raises(RedactionError, match="could take forever"):
+        Redactor(custom_patterns=[pattern])
+    assert time.perf_counter() - began < 20
