@@ -1,0 +1,1 @@
+"""The kernel: a child process per session, seen from the host."""

@@ -1,0 +1,1 @@
+"""What runs inside the kernel process. Its modules import builtin modules only until something needs more."""
