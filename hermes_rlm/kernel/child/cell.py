@@ -1,0 +1,127 @@
+"""Run one cell: compile, execute, evaluate the last expression, report what it did to the namespace."""
+
+import sys
+import time
+
+import _ast
+
+from . import errors, preview
+
+ONLY_AST = 0x400  # ast.PyCF_ONLY_AST
+TOP_LEVEL_AWAIT = 0x2000  # ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+COROUTINE = 0x80  # inspect.CO_COROUTINE
+VALUE_BYTES = 4000
+_MISSING = object()
+
+
+class Interruptible:
+    """Whether an interrupt may raise KeyboardInterrupt now: only while a cell runs."""
+
+    now = False
+
+
+class Outcome:
+    """What became of a cell. ``error`` is its traceback, ``value`` the repr of its last expression."""
+
+    def __init__(self) -> None:
+        self.value = self.error = None
+        self.interrupted = False
+        self.notes = []
+        self.assigned, self.deleted = [], []
+
+
+def compile_cell(code: str, name: str):
+    """Return (tree, code of the statements, code of the last expression or None). Raises SyntaxError & Co."""
+    tree = compile(code, name, "exec", ONLY_AST | TOP_LEVEL_AWAIT, True)
+    whole = list(tree.body)
+    last = None
+    if tree.body and isinstance(tree.body[-1], _ast.Expr):
+        expression = _ast.Expression(body=tree.body.pop().value)
+        last = compile(expression, name, "eval", TOP_LEVEL_AWAIT, True)
+    statements = compile(tree, name, "exec", TOP_LEVEL_AWAIT, True) if tree.body else None
+    tree.body = whole
+    return tree, statements, last
+
+
+class Cells:
+    """The namespace of a kernel and what its cells did to it."""
+
+    def __init__(self, namespace: dict, definitions) -> None:
+        self.namespace = namespace
+        self.definitions = definitions
+        self.written_at = {}  # name -> time.time() of its last assignment
+        self.written_by = {}  # name -> number of the cell that assigned it last
+        self._loop = None
+
+    def run(self, code: str, number: int) -> Outcome:
+        """Run a cell to its end, whatever it raises."""
+        outcome = Outcome()
+        name = f"<cell {number}>"
+        errors.remember(name, code)
+        before = dict(self.namespace)
+        tree = None
+        try:
+            tree, statements, last = compile_cell(code, name)
+            self._prepare(code)
+            value = None
+            Interruptible.now = True
+            try:
+                if statements is not None:
+                    self._execute(statements)
+                if last is not None:
+                    value = self._execute(last)
+                if value is not None:
+                    outcome.value = preview.shown(value, VALUE_BYTES)
+            finally:
+                Interruptible.now = False
+        except KeyboardInterrupt as error:
+            outcome.interrupted = True
+            outcome.error = errors.describe(error, name)
+        except SystemExit as error:
+            self._exited(error, outcome)
+        except BaseException as error:
+            outcome.error = errors.describe(error, name)
+        Interruptible.now = False
+        self._note_changes(before, number, outcome)
+        if tree is not None:
+            self.definitions.observe(number, code, tree, self.namespace)
+        return outcome
+
+    def _execute(self, code):
+        if not code.co_flags & COROUTINE:
+            return eval(code, self.namespace)
+        if self._loop is None or self._loop.is_closed():
+            import asyncio
+
+            self._loop = asyncio.new_event_loop()
+            asyncio.set_event_loop(self._loop)
+        return self._loop.run_until_complete(eval(code, self.namespace))
+
+    def _prepare(self, code: str) -> None:
+        """What libraries look for in a script: its source, and for spawned processes a file of definitions."""
+        if "linecache" in sys.modules or "inspect" in code:
+            errors.publish_sources()
+
+    def _exited(self, error: SystemExit, outcome: Outcome) -> None:
+        """sys.exit() ends the cell, not the kernel; a code that means success is no failure."""
+        status = error.code
+        if status is None or (isinstance(status, int) and status == 0):
+            outcome.notes.append("SystemExit ended the cell; the kernel goes on")
+        else:
+            outcome.error = f"SystemExit: {preview.shown(status, 500)} (ended the cell; the kernel goes on)"
+
+    def _note_changes(self, before: dict, number: int, outcome: Outcome) -> None:
+        now = time.time()
+        for name, value in dict(self.namespace).items():
+            if before.get(name, _MISSING) is not value and type(name) is str and not is_dunder(name):
+                outcome.assigned.append(name)
+                self.written_at[name], self.written_by[name] = now, number
+        for name in before:
+            if name not in self.namespace and type(name) is str and not is_dunder(name):
+                outcome.deleted.append(name)
+                self.written_at.pop(name, None)
+                self.written_by.pop(name, None)
+
+
+def is_dunder(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__")

@@ -1,0 +1,126 @@
+"""Representations that stay small: of the value of a cell, and of the variables for rlm_vars.
+
+Built-in containers and texts are cut while they are walked, so a value of 50 MB costs no copy of it.
+Other objects are asked for their own repr, which may raise, take long or be huge.
+"""
+
+import sys
+
+PREVIEW_BYTES = 160
+DEPTH = 6
+_repr = repr
+
+
+def shown(value, limit: int) -> str:
+    """Return the repr of ``value`` cut to about ``limit`` characters, the cut marked. Never raises Exception.
+
+    KeyboardInterrupt passes, so that a repr that does not end can be stopped.
+    """
+    writer = _Writer(limit)
+    try:
+        writer.add(value, DEPTH)
+    except _Full:
+        return "".join(writer.parts)[:limit] + f"... [cut at {limit} characters]"
+    return "".join(writer.parts)
+
+
+class _Full(Exception):
+    """As much was written as may be."""
+
+
+class _Writer:
+    def __init__(self, limit: int) -> None:
+        self.parts, self._left, self._inside = [], limit, set()
+
+    def write(self, text: str) -> None:
+        self.parts.append(text)
+        self._left -= len(text)
+        if self._left < 0:
+            raise _Full
+
+    def add(self, value, depth: int) -> None:
+        kind = type(value)
+        if kind is str or kind is bytes or kind is bytearray:
+            # One more than fits, so that the cut is noticed.
+            self.write(_repr(value[: self._left + 1]))
+        elif kind in _BRACKETS and value:
+            self._container(value, kind, depth)
+        elif kind is int and value.bit_length() > 14000:
+            # Python refuses to convert such numbers to text, or takes long.
+            self.write(f"<int of {value.bit_length()} bits>")
+        else:
+            self.write(own_repr(value))
+
+    def _container(self, value, kind, depth: int) -> None:
+        opening, closing = _BRACKETS[kind]
+        if depth == 0 or id(value) in self._inside:
+            self.write(f"{opening}...{closing}")
+            return
+        self._inside.add(id(value))
+        self.write(opening)
+        first = True
+        for item in value.items() if kind is dict else value:
+            self.write("" if first else ", ")
+            first = False
+            if kind is dict:
+                self.add(item[0], depth - 1)
+                self.write(": ")
+                self.add(item[1], depth - 1)
+            else:
+                self.add(item, depth - 1)
+        self.write(",)" if kind is tuple and len(value) == 1 else closing)
+        self._inside.discard(id(value))
+
+
+_BRACKETS = {list: ("[", "]"), tuple: ("(", ")"), dict: ("{", "}"), set: ("{", "}")}
+
+
+def own_repr(value) -> str:
+    """Return what the object's own repr says, or why it says nothing."""
+    try:
+        text = _repr(value)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # SystemExit from a repr must not end anything either
+        return f"<{type(value).__name__} object; its repr raised {type(error).__name__}>"
+    return text if type(text) is str else str.__str__(text)
+
+
+def described(name: str, value, cell: int) -> dict:
+    """Return one row of rlm_vars: name, type, size in bytes, len, shape, preview, the cell that wrote it."""
+    row = {"name": name, "type": type_name(value)}
+    for field, read in (("len", _length), ("shape", _shape), ("size", _size)):
+        try:
+            found = read(value)
+        except Exception:
+            found = None
+        if found is not None:
+            row[field] = found
+    try:
+        row["preview"] = shown(value, PREVIEW_BYTES)
+    except KeyboardInterrupt:
+        row["preview"] = "<its repr takes too long>"
+    if cell:
+        row["cell"] = cell
+    return row
+
+
+def type_name(value) -> str:
+    kind = type(value)
+    module = getattr(kind, "__module__", "")
+    name = str(getattr(kind, "__qualname__", "?"))
+    return name[:80] if module in ("builtins", "__main__") else f"{module}.{name}"[:80]
+
+
+def _length(value):
+    return len(value) if hasattr(type(value), "__len__") else None
+
+
+def _shape(value):
+    shape = getattr(value, "shape", None)
+    return _repr(shape)[:60] if type(shape) is tuple else None
+
+
+def _size(value):
+    held = getattr(value, "nbytes", None)
+    return held if type(held) is int else sys.getsizeof(value)
