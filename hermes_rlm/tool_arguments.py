@@ -9,6 +9,8 @@ from typing import Any
 from .bridge import Refused
 
 NUMBER = (int, float)
+TARGETS = ("content", "files")
+OUTPUT_MODES = ("content", "files_only", "count")
 _KINDS = {
     str: "text",
     int: "a whole number",
@@ -37,8 +39,7 @@ class Tool:
             raise Refused(f"{name} needs {missing[0]!r}; it takes {', '.join(accepted)}")
         for given, value in arguments.items():
             if not _is(value, accepted[given]):
-                kind = _KINDS[accepted[given]]
-                raise Refused(f"{name}: {given} must be {kind}, not {type(value).__name__}")
+                raise Refused(f"{name}: {given} must be {_named(accepted[given])}, not {_shown(value)}")
         return {**arguments, **self.fixed}
 
 
@@ -47,7 +48,7 @@ TOOLS: dict[str, Tool] = {
     "write_file": Tool({"path": str, "content": str}),
     "search_files": Tool(
         {"pattern": str},
-        {"target": str, "path": str, "file_glob": str, "limit": int, "output_mode": str},
+        {"target": TARGETS, "path": str, "file_glob": str, "limit": int, "output_mode": OUTPUT_MODES},
     ),
     "patch": Tool(
         {"path": str, "old_string": str, "new_string": str}, {"replace_all": bool}, {"mode": "replace"}
@@ -61,4 +62,14 @@ TOOLS: dict[str, Tool] = {
 def _is(value: Any, kind: Any) -> bool:
     if kind is list:
         return type(value) is list and all(type(item) is str for item in value)
-    return type(value) in kind if isinstance(kind, tuple) else type(value) is kind
+    if isinstance(kind, type):
+        return type(value) is kind
+    return type(value) in kind if kind is NUMBER else type(value) is str and value in kind
+
+
+def _named(kind: Any) -> str:
+    return _KINDS.get(kind) or "one of " + ", ".join(kind)
+
+
+def _shown(value: Any) -> str:
+    return repr(value[:40]) if isinstance(value, str) else type(value).__name__

@@ -76,8 +76,8 @@ def cell_ended() -> None:
 def read_file(path, offset=1, limit=None):
     """Return the text of a file, without line numbers; `offset` (from 1) and `limit` count lines.
 
-    Without a limit the text goes to the end of the file. The host masks secrets in it. A line longer than
-    the host hands out, a binary or a missing file raises ToolError.
+    Without a limit the text goes to the end of the file. The host masks secrets in it and replaces bytes
+    that are no UTF-8. A line longer than it hands out, a binary or a missing file raises ToolError.
     """
     return _call("read_file", path=_path(path), offset=offset, limit=limit)
 
@@ -91,7 +91,8 @@ def search_files(pattern, target="content", path=".", file_glob=None, limit=50, 
     """Search contents by regular expression, or with target="files" names by glob; return a dict.
 
     {"total_count", "matches": [{"path", "line", "content"}]}, or "files", or "counts" by `output_mode`
-    ("content", "files_only", "count"); "truncated" is there when `limit` cut the result.
+    ("content", "files_only", "count"). The host cuts a matching line at 500 characters, and when `limit`
+    results come back there may be more.
     """
     return _call(
         "search_files",
