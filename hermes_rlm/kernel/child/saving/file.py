@@ -1,0 +1,200 @@
+"""Writing a checkpoint file: beside the old one, hashed on the way, read back before it takes its place."""
+
+import hashlib
+import json
+import os
+
+from .format import (
+    CHUNK,
+    FORMAT,
+    LENGTH_BYTES,
+    MAGIC,
+    CheckpointError,
+    digests_on_disk,
+    read_exactly,
+    signature,
+)
+from .threads import Background
+
+TEMPORARY = ".saving-"
+
+_HASHED_AT_ONCE = 2
+
+
+class OverLimit(CheckpointError):
+    """The checkpoint would be larger than allowed."""
+
+
+class WriteFailed(CheckpointError):
+    """The system did not take the data."""
+
+
+class CheckpointFile:
+    """A new checkpoint. As a context manager it leaves nothing behind unless `commit` was reached.
+
+    It is also the file object a pickler writes to. Data is collected to whole chunks; while one is written,
+    the one before is hashed on another thread.
+    """
+
+    def __init__(self, path: str, key: bytes, limit: int) -> None:
+        """Create the temporary file in the directory of ``path``, which is made (0700) when missing."""
+        self._key, self._limit = key, limit
+        directory, self._name = os.path.split(os.path.abspath(path))
+        self._directory = self._file = None
+        self._temporary = f"{TEMPORARY}{os.getpid()}-{os.urandom(8).hex()}"
+        self._pieces: list = []  # of the chunk that is not full yet
+        self._on_disk = 0  # a multiple of CHUNK until the end
+        self._hashed: list = []  # one Background per chunk on disk
+        self.position = 0
+        try:
+            self._directory = _open_directory(directory)
+            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+            self._file = os.open(self._temporary, flags, 0o600, dir_fd=self._directory)
+            os.fchmod(self._file, 0o600)  # whatever the umask is
+        except BaseException as error:
+            self.close()
+            raise _explained(error, directory) from error
+        self.write(MAGIC)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
+
+    def write(self, data) -> int:
+        """Take bytes (or a buffer, which is copied). Raises OverLimit or WriteFailed."""
+        view = memoryview(data).cast("B")
+        self._check_room(len(view))
+        start = 0
+        while start < len(view):
+            part = view[start : start + CHUNK - self.position % CHUNK]
+            # Mutable buffers may change before they are hashed, and a short slice would keep all of it alive.
+            self._pieces.append(part if type(data) is bytes and len(part) == CHUNK else bytes(part))
+            start += len(part)
+            self.position += len(part)
+            if self.position % CHUNK == 0:
+                self._flush()
+        return start
+
+    def _check_room(self, more: int) -> None:
+        if self.position + more > self._limit:
+            raise OverLimit(f"the checkpoint would be larger than the limit of {self._limit:,} bytes")
+
+    def _flush(self) -> None:
+        """Write the collected pieces, which are a whole chunk or the end of the file."""
+        if not self._pieces:
+            return
+        data = self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
+        if len(self._hashed) >= _HASHED_AT_ONCE:
+            self._hashed[-_HASHED_AT_ONCE].wait()
+        self._hashed.append(Background(_digest, data))
+        written = self._put(data)
+        # Last and without a call between: a pickler deep in recursion may fail anywhere above.
+        self._pieces, self._on_disk = [], self._on_disk + written
+
+    def _put(self, data) -> int:
+        """Write at the end of what is on disk."""
+        view, done = memoryview(data), 0
+        try:
+            while done < len(view):
+                done += os.pwrite(self._file, view[done:], self._on_disk + done)
+        except OSError as error:
+            raise WriteFailed(f"the checkpoint could not be written: {error.strerror or error}") from error
+        return done
+
+    def rewind(self, position: int) -> None:
+        """Forget everything written behind ``position``."""
+        whole = min(position, self._on_disk) // CHUNK
+        for task in self._hashed[whole:]:
+            task.wait()
+        del self._hashed[whole:]
+        if position < self._on_disk:
+            self._pieces = [read_exactly(self._file, whole * CHUNK, position - whole * CHUNK)]
+            self._on_disk = whole * CHUNK
+            os.ftruncate(self._file, self._on_disk)
+        else:
+            self._pieces = [b"".join(self._pieces)[: position - self._on_disk]]
+        self.position = position
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Return what was written at ``offset``, from the disk as far as it is there."""
+        stored = max(0, min(length, self._on_disk - offset))
+        data = read_exactly(self._file, offset, stored)
+        if stored == length:
+            return data
+        waiting = b"".join(self._pieces)
+        start = offset + stored - self._on_disk
+        return data + waiting[start : start + length - stored]
+
+    def commit(self, manifest: dict) -> int:
+        """Add the manifest, sign, reach the disk, read back, take the old file's place; return the size.
+
+        Raises CheckpointError; then the old file stands.
+        """
+        text = json.dumps({**manifest, "format": FORMAT}, sort_keys=True).encode("utf-8")
+        self.write(text + len(text).to_bytes(LENGTH_BYTES, "big"))
+        self._flush()
+        length = self.position
+        signed = signature(self._key, length, [task.wait() for task in self._hashed])
+        self._check_room(len(signed))
+        try:
+            self._put(signed)
+            os.fsync(self._file)
+            self._read_back(length, signed)
+            os.replace(self._temporary, self._name, src_dir_fd=self._directory, dst_dir_fd=self._directory)
+            self._temporary = None
+            os.fsync(self._directory)
+        except OSError as error:
+            raise WriteFailed(f"the checkpoint could not be written: {error.strerror or error}") from error
+        return length + len(signed)
+
+    def _read_back(self, length: int, signed: bytes) -> None:
+        found = signature(self._key, length, digests_on_disk(self._file, length))
+        stored = read_exactly(self._file, length, len(signed))
+        if found != signed or stored != signed or os.fstat(self._file).st_size != length + len(signed):
+            raise WriteFailed("the checkpoint could not be written: it does not read back as it was written")
+
+    def close(self) -> None:
+        """Remove the temporary file if it has not taken the checkpoint's place."""
+        temporary, self._temporary = self._temporary, None
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+        if self._directory is not None:
+            if temporary is not None:
+                try:
+                    os.unlink(temporary, dir_fd=self._directory)
+                except OSError:  # never created; else pruned by age
+                    pass
+            os.close(self._directory)
+            self._directory = None
+
+
+def _digest(data) -> bytes:
+    return hashlib.sha256(data).digest()
+
+
+def _open_directory(path: str) -> int:
+    """Open the directory a checkpoint is written to; a link or somebody else's is refused."""
+    missing = []
+    step = path
+    while not os.path.lexists(step):
+        missing.append(step)
+        step = os.path.dirname(step)
+    for step in reversed(missing):
+        try:
+            os.mkdir(step, 0o700)
+        except FileExistsError:  # another kernel was faster
+            pass
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    if os.fstat(descriptor).st_uid != os.geteuid():
+        os.close(descriptor)
+        raise CheckpointError(f"refused: the directory {path} belongs to somebody else")
+    return descriptor
+
+
+def _explained(error: BaseException, directory: str) -> BaseException:
+    if isinstance(error, OSError):
+        return WriteFailed(f"the checkpoint could not be created in {directory}: {error.strerror or error}")
+    return error

@@ -1,0 +1,133 @@
+"""A kernel reduced to its namespace and its checkpoints, in a process of its own.
+
+Run as a script it is that kernel: it reads one JSON command per line and answers with one line each.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+CHILD = Path(__file__).resolve().parents[2] / "hermes_rlm" / "kernel" / "child"
+KEY = bytes(range(32))
+LIMIT = 500 << 20
+
+_BOOT = """
+import importlib.machinery, importlib.util, sys, types
+def load(name, path):
+    found = [path]
+    spec = importlib.util.spec_from_file_location(name, path + "/__init__.py", submodule_search_locations=found)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+load("_hermes_rlm_kernel", sys.argv[1])
+spec = importlib.util.spec_from_file_location("loop", sys.argv[2])
+loop = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(loop)
+loop.serve()
+"""
+
+
+class Kernel:
+    """The parent's side; as a context manager it ends the process."""
+
+    def __init__(self, python: str = sys.executable) -> None:
+        command = [python, "-I", "-S", "-c", _BOOT, str(CHILD), __file__]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def __enter__(self) -> Kernel:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+    def send(self, **command: object) -> None:
+        self.process.stdin.write(json.dumps(command).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def answer(self) -> object:
+        line = self.process.stdout.readline()
+        assert line, "the kernel ended"
+        return json.loads(line)
+
+    def run(self, code: str) -> None:
+        """Run a cell; an exception of it fails the test."""
+        self.send(op="run", code=code)
+        error = self.answer()
+        assert error is None, error
+
+    def value(self, expression: str) -> object:
+        """The value of an expression, which JSON must be able to hold."""
+        self.send(op="value", code=expression)
+        return self.answer()
+
+    def ask_save(self, path: Path, **options: object) -> None:
+        self.send(op="save", path=str(path), **options)
+
+    def save(self, path: Path, **options: object) -> dict:
+        self.ask_save(path, **options)
+        return self.answer()
+
+    def restore(self, path: Path, **options: object) -> dict:
+        self.send(op="restore", path=str(path), **options)
+        return self.answer()
+
+
+def serve() -> None:
+    """Answer commands until the input ends; runs in the kernel process."""
+    import ast
+    import importlib
+    import time
+    import traceback
+    import types
+
+    definitions = importlib.import_module("_hermes_rlm_kernel.definitions").Definitions()
+    main = sys.modules["__main__"] = types.ModuleType("__main__")
+    main.__builtins__ = sys.modules["builtins"]
+    namespace, written, cell = main.__dict__, {}, 0
+
+    def run(code: str) -> str | None:
+        before, tree = dict(namespace), ast.parse(code)
+        try:
+            exec(compile(code, f"<cell {cell}>", "exec", dont_inherit=True), namespace)
+        except BaseException:
+            return traceback.format_exc()
+        finally:
+            for name, value in dict(namespace).items():
+                if before.get(name, before) is not value:
+                    written[name] = time.time()
+            definitions.observe(cell, code, tree, namespace)
+        return None
+
+    def save(path: str, session: str = "s", name: str = "n", limit: int = LIMIT) -> dict:
+        save = importlib.import_module("_hermes_rlm_kernel.saving").save
+        fields = {"session": session, "name": name, "cell": cell, "limit": limit, "key": KEY}
+        return save(namespace, definitions, path=path, hidden=frozenset(), **fields)
+
+    def restore(path: str, session: str | None = "s", overwrite: bool = False) -> dict:
+        restore = importlib.import_module("_hermes_rlm_kernel.saving").restore
+        fields = {"session": session, "overwrite": overwrite, "written": written, "key": KEY}
+        return restore(namespace, definitions, path=path, hidden=frozenset(), **fields)
+
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    for line in sys.stdin:
+        command = json.loads(line)
+        op = command.pop("op")
+        cell += op == "run"
+        try:
+            if op == "run":
+                answer = run(command["code"])
+            elif op == "value":
+                answer = eval(command["code"], namespace)
+            else:
+                answer = {"save": save, "restore": restore}[op](**command)
+        except BaseException as error:
+            answer = {"raised": type(error).__name__, "text": traceback.format_exc()}
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
