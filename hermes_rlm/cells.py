@@ -44,10 +44,10 @@ class Cell:
     ok         False when it raised, was interrupted or ended the kernel
     code       its source; empty for events
     assigned   names it bound (also when it failed later); of "restored" the names that came back
-    deleted    names it removed; of "lost" the names that are gone
+    deleted    names it removed; of "lost" the names that are gone (none named: all)
     event      "" for a cell that ran to its end, "interrupted" for one that was stopped; between cells
                "reset" (everything is gone), "lost" or "restored"
-    as_of      of "restored": the cell after which the checkpoint was saved (0: unknown)
+    as_of      of "restored": the cell after which the checkpoint was saved, 0 when another session saved it
     """
 
     number: int
@@ -153,8 +153,8 @@ class CellJournal:
         code, *names = self._redacted((cell.code, *cell.assigned, *cell.deleted))
         for field, value in (
             ("code", code),
-            ("assigned", names[: len(cell.assigned)]),
-            ("deleted", names[len(cell.assigned) :]),
+            ("assigned", [name for name in names[: len(cell.assigned)] if name]),
+            ("deleted", [name for name in names[len(cell.assigned) :] if name]),
             ("event", cell.event),
             ("as_of", cell.as_of),
         ):
