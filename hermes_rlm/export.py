@@ -9,18 +9,16 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-import time
 from collections.abc import Iterable, Sequence
 
 from . import slicing
 from ._common.patterns import PLACEHOLDER
 from .cells import CUT_MARK, LEFT_OUT, Cell
+from .display import moment, printable
 from .effects import bindings, declarations
-from .sessions import printable
+from .tool_arguments import TOOLS
 
-KERNEL_TOOLS = frozenset(
-    ("read_file", "write_file", "search_files", "patch", "terminal", "web_search", "web_extract", "ToolError")
-)
+KERNEL_TOOLS = frozenset((*TOOLS, "ToolError"))
 _GIVEN = frozenset(dir(builtins)) | {"__file__", "__name__", "__doc__", "__annotations__"}
 _COROUTINE = 0x80  # inspect.CO_COROUTINE
 _WIDTH = 100
@@ -54,7 +52,7 @@ def _header(entries: Sequence[Cell], found: slicing.Slice, session_id: str) -> l
     named = f"Session {session_id or 'unknown'}"
     if not ran:
         return [f"{named}: its journal holds no cells."]
-    start, end = (_moment(at) for at in (min(cell.at for cell in ran), max(cell.at for cell in ran)))
+    start, end = (moment(at) for at in (min(cell.at for cell in ran), max(cell.at for cell in ran)))
     kept = [entries[index].number for index in found.cells]
     left = [cell.number for cell in ran if cell.number not in kept]
     lines = [
@@ -119,13 +117,6 @@ def _cells(numbers: Sequence[int]) -> str:
     return f"cell{'s' if len(numbers) > 1 else ''} {', '.join('-'.join(map(str, run)) for run in runs)}"
 
 
-def _moment(at: float) -> str:
-    try:
-        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))
-    except (ValueError, OverflowError, OSError):
-        return "unknown"
-
-
 def _comments(paragraphs: Iterable[str]) -> str:
     import textwrap
 
@@ -184,7 +175,7 @@ def _not_run(cell: Cell, tree: ast.Module | None) -> str:
         return "its code was not recorded"
     if cell.code.endswith(CUT_MARK):
         return "its code was recorded in part"
-    if cell.event == "interrupted":
+    if cell.event == "interrupted" and not cell.ok:
         return "it was interrupted, and would not end by itself"
     return "" if tree is not None else "its code is no Python that can be read here"
 

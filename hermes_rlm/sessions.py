@@ -1,4 +1,4 @@
-"""Session ids as data: which session a tool call belongs to, where its files lie, how an id is shown.
+"""Session ids as data: which session a tool call belongs to, and where its files lie.
 
 An id comes from the host, and through it from messaging platforms and API clients: it may hold slashes, NUL,
 half a surrogate pair, or be very long. It never becomes a path; its key does.
@@ -44,10 +44,3 @@ def root(home: Path) -> Path:
 def directory(home: Path, session_id: str) -> Path:
     """Return the directory of a session's files; it may not exist."""
     return root(home) / key(session_id)
-
-
-def printable(text: str) -> str:
-    """Return a text on one line, every character escaped that a terminal could take for a command."""
-    if text.isprintable():
-        return text
-    return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
