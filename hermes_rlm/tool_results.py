@@ -61,9 +61,7 @@ def _terminal(found: dict[str, Any]) -> dict[str, Any]:
     """A command that ran is a result, with any exit code; one that did not run is an error."""
     status, code = found.get("status"), found.get("exit_code")
     if status == "pending_approval":
-        raise CallError(
-            f"pending approval: {found.get('description')}; the user is asked, do not retry before"
-        )
+        raise CallError(f"pending approval: {found.get('description')}; the command was not run")
     if status in _NOT_RUN or code is None or (code == -1 and found.get("error")):
         raise CallError(message_of(found))
     return {name: value for name, value in found.items() if value is not None}
