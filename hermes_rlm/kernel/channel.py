@@ -38,6 +38,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
         "tools": _NAMES,
         "skills": _NAMES,
         "figures": (str, None),
+        "script": (str, None),
         "autosave": (dict, None),
     },
     "exec": {"cell": int, "code": str},

@@ -39,8 +39,7 @@ sys.argv[:] = [""]
 spec = spec_from_file_location(
     "_hermes_rlm_kernel", folder + "/__init__.py", submodule_search_locations=[folder]
 )
-sys.modules[spec.name] = package = module_from_spec(spec)
-spec.loader.exec_module(package)
+spec.loader.exec_module(sys.modules.setdefault(spec.name, module_from_spec(spec)))
 from _hermes_rlm_kernel.server import main
 main(int(channel), int(lifeline))
 """
@@ -134,6 +133,7 @@ class Kernel:
             theirs.close()
             for descriptor in (lifeline, out, err):
                 os.close(descriptor)
+            plan.bridge.release_child_fds()
         self.pid = self.process.pid
         self._exit = _pidfd(self.pid)
         if self._exit is not None:
@@ -186,6 +186,11 @@ class Kernel:
         self.end()
         self._release()
         process.end_strays({self.id})
+
+    def let_go(self) -> None:
+        """In a forked copy of the host: give up the ends whose closing tells the kernel of the host's death."""
+        self.channel.close()
+        os.close(self._lifeline)
 
     def _release(self) -> None:
         self.bridge.close()
@@ -321,8 +326,11 @@ class _Wait:
         self._stopped_at = time.monotonic()
         self._interrupt()
 
-    def _interrupt(self) -> None:
-        # The group, because a kernel inside os.system() ignores the signal and its child does not.
+    def _interrupt(self, insist: bool = False) -> None:
+        """Send SIGINT to the group, so that what the kernel waits for ends too."""
+        if insist:
+            # Inside system() SIGINT is lost on the kernel; this signal is seen when system() returns.
+            _signal_one(self.kernel.pid, signal.SIGUSR1)
         process.end_group(self.kernel.pid, signal.SIGINT)
         self._repeat_at = time.monotonic() + REPEAT_SECONDS
 
@@ -330,7 +338,7 @@ class _Wait:
         """The rest of the ladder: repeat, let it save its state, end it."""
         if now < self._stopped_at + GRACE_SECONDS:
             if now > self._repeat_at:
-                self._interrupt()
+                self._interrupt(insist=True)
         elif self.watch.salvages and not self._salvage:
             self._salvage = "asked"
             self._kill_at = now + SALVAGE_BEGINS_SECONDS

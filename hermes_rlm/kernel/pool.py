@@ -16,6 +16,7 @@ from .session import Busy, Caller, SessionKernel
 ROOM_SECONDS = 10.0
 LOOK_SECONDS = 1.0
 EXIT_SECONDS = 8.0
+SESSIONS_KEPT = 512
 
 
 class Pool:
@@ -34,9 +35,17 @@ class Pool:
             key = (str(home), session_id)
             found = self._sessions.get(key)
             if found is None:
+                if len(self._sessions) >= SESSIONS_KEPT:
+                    self._drop_sessions_without_kernel()
                 found = self._sessions[key] = SessionKernel(home, session_id, self._make_room)
                 found.left = self._left
             return found
+
+    def _drop_sessions_without_kernel(self) -> None:
+        """Forget sessions that are only remembered; their journals say what they had."""
+        for key, session in list(self._sessions.items()):
+            if session.kernel is None and session.busy_since is None and session not in self._live:
+                del self._sessions[key]
 
     def known(self, home: Path, session_id: str) -> SessionKernel | None:
         """The session if this process has had a kernel for it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,9 +36,11 @@ def enter(home: Path, record: dict[str, Any]) -> None:
         files.write_atomic(Path(record["directory"], RECORD), text, durable=False)
 
 
-def leave(home: Path, kernel: str) -> None:
-    """Take a kernel out; nothing when it is not there."""
+def leave(home: Path, kernel: str, temporary: Path | None) -> None:
+    """Take a kernel out and remove its temporary directory; nothing when they are not there."""
     (directory(home) / f"{kernel}.json").unlink(missing_ok=True)
+    if temporary is not None:
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def touch(home: Path, kernel: str) -> None:
@@ -94,11 +97,13 @@ def sweep(home: Path) -> list[str]:
 def make_directory(kernel: str) -> Path:
     """Make the private temporary directory of a kernel. Raises OSError when the base is not ours."""
     base = temporary_base()
-    private_dir(base)
+    if not base.is_symlink():
+        private_dir(base)
     status = os.lstat(base)
-    if not os.path.isdir(base) or os.path.islink(base) or status.st_uid != os.getuid():
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
         raise NotADirectoryError(f"{base} is not a directory of this user")
-    os.chmod(base, 0o700)
+    if status.st_mode & 0o077:
+        os.chmod(base, 0o700)
     made = base / kernel
     made.mkdir(mode=0o700)
     return made

@@ -17,8 +17,10 @@ from typing import Any
 
 from .. import cells, checkpoint
 from .._common import files
-from ..bridge import Bridge, Grant
+from .._common.config import read_config
+from ..bridge import Bridge, BridgeError, Grant
 from ..settings import Settings
+from ..tool_arguments import TOOLS
 from . import environment, registry
 from .capture import spill_name
 from .handle import Answer, Kernel, Plan, Watch
@@ -26,7 +28,7 @@ from .handle import Answer, Kernel, Plan, Watch
 AUTOSAVE = "autosave"
 AUTOSAVE_SECONDS = 20.0
 RESTORE_SECONDS = 60.0
-SAVING = Path(__file__).parent / "saving"
+SAVING = Path(__file__).parent / "child" / "saving"
 NAMES_SHOWN = 12
 _BYTECODE = ("cache", "rlm", "bytecode")
 
@@ -43,7 +45,6 @@ class Caller:
     tick: Callable[[], None] = lambda: None
     serve: Callable[[str, dict[str, Any]], Any] | None = None
     task_id: str | None = None
-    tools: tuple[str, ...] = ()
 
 
 @dataclass
@@ -79,6 +80,7 @@ class SessionKernel:
         self._lock = threading.Lock()
         self._make_room = make_room
         self._journal = cells.CellJournal(home, session_id)
+        self._directory: Path | None = None
         self._ended: Ended | None = None
         self._is_new = True  # no kernel of this session was started by this process
 
@@ -151,7 +153,7 @@ class SessionKernel:
             raise interrupt
         return ran
 
-    def variables(self, settings: Settings, caller: Caller, seconds: float = 10.0) -> dict[str, Any] | None:
+    def variables(self, settings: Settings, caller: Caller, seconds: float = 3.0) -> dict[str, Any] | None:
         """Ask a running kernel for its variables; None when there is no kernel."""
         if self.kernel is None:
             return None
@@ -195,6 +197,7 @@ class SessionKernel:
         known = bool(self._known_names())
         if had or removed or known:
             self._write(cells.Cell(self._journal.last, time.time(), event="reset"))
+            self._journal.close()
         self.names.clear()
         return had or removed or known
 
@@ -238,8 +241,9 @@ class SessionKernel:
             directory: Path | None = registry.make_directory(kernel)
         except OSError:
             directory = None
+        self._directory = directory
         grant = Grant.issue(self.id)
-        bridge = Bridge(grant, directory)
+        bridge = _bridge(grant, directory)
         started = Kernel(
             Plan(
                 kernel=kernel,
@@ -248,17 +252,19 @@ class SessionKernel:
                 environment=environment.variables(kernel, self.home, grant.depth),
                 bytecode=self.home.joinpath(*_BYTECODE),
                 spill_file=lambda stream: spill_name(self._state("spill"), kernel, stream),
-                boot=self._boot(settings, caller, bridge),
+                boot=self._boot(settings, bridge),
                 bridge=bridge,
             )
         )
         registry.enter(self.home, self._record(started, directory, grant))
         return started
 
-    def _boot(self, settings: Settings, caller: Caller, bridge: Bridge) -> dict[str, Any]:
+    def _boot(self, settings: Settings, bridge: Bridge) -> dict[str, Any]:
         from .. import sessions, skills
 
-        found = skills.directories(skills.scan(self.home)) if settings.enable_python_skills else []
+        found: list[str] = []
+        if settings.enable_python_skills:
+            found = skills.directories(skills.scan(self.home, read_config(self.home)))
         autosave = None
         if settings.enable_checkpoint:
             autosave = self._saving(checkpoint.path_of(self.home, self.id, AUTOSAVE))
@@ -267,9 +273,10 @@ class SessionKernel:
             "cell": self._journal.last,
             "bridge": bridge.address,
             "token": bridge.grant.token,
-            "tools": list(caller.tools),
+            "tools": list(TOOLS),
             "skills": found,
             "figures": str(self._state("figures") / sessions.key(self.id)),
+            "script": str(self._directory / "script.py") if self._directory else None,
             "autosave": autosave,
         }
 
@@ -416,7 +423,7 @@ class SessionKernel:
         if kernel is None:
             return
         kernel.close()
-        registry.leave(self.home, kernel.id)
+        registry.leave(self.home, kernel.id, self._directory)
         self._journal.close()
         self.left(self)
 
@@ -446,7 +453,7 @@ class SessionKernel:
         if self.names or not self._journal.last:
             return list(self.names)
         try:
-            return cells.live_names(self._journal.entries())
+            return names_after(self._journal.entries())
         except OSError:
             return []
 
@@ -456,6 +463,26 @@ class SessionKernel:
             self._journal.append(cell)
         except OSError:
             pass
+
+
+def _bridge(grant: Grant, directory: Path | None) -> Bridge:
+    """The bridge in the kernel's directory, or over an inherited pair where that is not to be trusted."""
+    try:
+        return Bridge(grant, directory)
+    except BridgeError:
+        return Bridge(grant, None)
+
+
+def names_after(entries: Iterable[cells.Cell]) -> list[str]:
+    """The variables that are there after the cells and events of a journal."""
+    names: dict[str, None] = {}
+    for entry in entries:
+        if entry.event == "reset":
+            names.clear()
+        names.update(dict.fromkeys(entry.assigned))
+        for name in entry.deleted:
+            names.pop(name, None)
+    return list(names)
 
 
 def listed(names: Iterable[str]) -> str:

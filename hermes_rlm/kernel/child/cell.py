@@ -1,11 +1,12 @@
 """Run one cell: compile, execute, evaluate the last expression, report what it did to the namespace."""
 
 import sys
-import time
+from time import time
 
 import _ast
 
 from . import errors, preview
+from .spawned import Script
 
 ONLY_AST = 0x400  # ast.PyCF_ONLY_AST
 TOP_LEVEL_AWAIT = 0x2000  # ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
@@ -46,8 +47,10 @@ def compile_cell(code: str, name: str):
 class Cells:
     """The namespace of a kernel and what its cells did to it."""
 
-    def __init__(self, namespace: dict, definitions) -> None:
-        self.namespace = namespace
+    def __init__(self, main, definitions) -> None:
+        self.main = main  # the module whose namespace the cells have
+        self.namespace = main.__dict__
+        self.script = Script()
         self.definitions = definitions
         self.written_at = {}  # name -> time.time() of its last assignment
         self.written_by = {}  # name -> number of the cell that assigned it last
@@ -62,14 +65,10 @@ class Cells:
         tree = None
         try:
             tree, statements, last = compile_cell(code, name)
-            self._prepare(code)
-            value = None
+            self._prepare(code, tree)
             Interruptible.now = True
             try:
-                if statements is not None:
-                    self._execute(statements)
-                if last is not None:
-                    value = self._execute(last)
+                value = self._execute(statements, last)
                 if value is not None:
                     outcome.value = preview.shown(value, VALUE_BYTES)
             finally:
@@ -87,20 +86,47 @@ class Cells:
             self.definitions.observe(number, code, tree, self.namespace)
         return outcome
 
-    def _execute(self, code):
-        if not code.co_flags & COROUTINE:
-            return eval(code, self.namespace)
-        if self._loop is None or self._loop.is_closed():
-            import asyncio
+    def _execute(self, statements, last):
+        """Run the compiled parts of a cell; return the value of the last expression, else None."""
+        if any(code is not None and code.co_flags & COROUTINE for code in (statements, last)):
+            return self._wait_for(self._awaited(statements, last))
+        if statements is not None:
+            exec(statements, self.namespace)
+        return eval(last, self.namespace) if last is not None else None
 
+    async def _awaited(self, statements, last):
+        value = None
+        for code in (statements, last):
+            if code is not None:
+                value = eval(code, self.namespace)
+                if code.co_flags & COROUTINE:
+                    value = await value
+        return value if last is not None else None
+
+    def _wait_for(self, coroutine):
+        """Run a coroutine on the kernel's own loop, which stays, so that tasks go on in later cells."""
+        import asyncio
+
+        if self._loop is None or self._loop.is_closed():
             self._loop = asyncio.new_event_loop()
             asyncio.set_event_loop(self._loop)
-        return self._loop.run_until_complete(eval(code, self.namespace))
+        task = self._loop.create_task(coroutine)
+        try:
+            return self._loop.run_until_complete(task)
+        except BaseException:
+            if not task.done():
+                # An interrupt leaves the loop, not the task: it would go on in the next cell.
+                task.cancel()
+                self._loop.run_until_complete(asyncio.wait([task], timeout=1))
+            raise
 
-    def _prepare(self, code: str) -> None:
-        """What libraries look for in a script: its source, and for spawned processes a file of definitions."""
-        if "linecache" in sys.modules or "inspect" in code:
+    def _prepare(self, code: str, tree) -> None:
+        """What libraries look for in a script: its source, and for worker processes its file."""
+        if "inspect" in code:
             errors.publish_sources()
+        self.script.add(code, tree)
+        if "multiprocessing" in sys.modules or "multiprocessing" in code or "concurrent" in code:
+            self.script.write(self.main)
 
     def _exited(self, error: SystemExit, outcome: Outcome) -> None:
         """sys.exit() ends the cell, not the kernel; a code that means success is no failure."""
@@ -111,7 +137,7 @@ class Cells:
             outcome.error = f"SystemExit: {preview.shown(status, 500)} (ended the cell; the kernel goes on)"
 
     def _note_changes(self, before: dict, number: int, outcome: Outcome) -> None:
-        now = time.time()
+        now = time()
         for name, value in dict(self.namespace).items():
             if before.get(name, _MISSING) is not value and type(name) is str and not is_dunder(name):
                 outcome.assigned.append(name)

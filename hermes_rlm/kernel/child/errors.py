@@ -8,13 +8,16 @@ SOURCES_KEPT = 200
 OURS = __file__.rpartition("/")[0] + "/"
 
 _sources: dict = {}  # cell name -> its code
+_unpublished: dict = {}
 
 
 def remember(name: str, code: str) -> None:
     """Keep the source of a cell for tracebacks; the newest ones are kept."""
     if len(_sources) >= SOURCES_KEPT:
-        del _sources[next(iter(_sources))]
-    _sources[name] = code
+        oldest = next(iter(_sources))
+        del _sources[oldest]
+        _unpublished.pop(oldest, None)
+    _sources[name] = _unpublished[name] = code
     if "linecache" in sys.modules:
         publish_sources()
 
@@ -23,9 +26,13 @@ def publish_sources() -> None:
     """Give linecache the sources of the cells, for tracebacks and inspect.getsource."""
     import linecache
 
-    for name, code in _sources.items():
-        if name not in linecache.cache:
+    # checkcache() drops what it cannot find as a file, unless its time is None.
+    for name, code in list(_unpublished.items()):
+        try:
             linecache.cache[name] = (len(code), None, code.splitlines(True), name)
+        except Exception:  # user code may have broken the cache; tracebacks go without source lines
+            return
+        del _unpublished[name]
 
 
 def describe(error: BaseException, cell: str) -> str:
@@ -77,6 +84,4 @@ def _text_of(error: BaseException) -> str:
 def _hint(error: BaseException) -> str:
     if isinstance(error, EOFError):
         return "\n(the kernel has no standard input: put the answer into the code)"
-    if isinstance(error, KeyboardInterrupt):
-        return ""
     return ""

@@ -4,11 +4,10 @@ Built-in containers and texts are cut while they are walked, so a value of 50 MB
 Other objects are asked for their own repr, which may raise, take long or be huge.
 """
 
-import sys
+from sys import getsizeof
 
 PREVIEW_BYTES = 160
 DEPTH = 6
-_repr = repr
 
 
 def shown(value, limit: int) -> str:
@@ -42,7 +41,7 @@ class _Writer:
         kind = type(value)
         if kind is str or kind is bytes or kind is bytearray:
             # One more than fits, so that the cut is noticed.
-            self.write(_repr(value[: self._left + 1]))
+            self.write(repr(value[: self._left + 1]))
         elif kind in _BRACKETS and value:
             self._container(value, kind, depth)
         elif kind is int and value.bit_length() > 14000:
@@ -78,7 +77,7 @@ _BRACKETS = {list: ("[", "]"), tuple: ("(", ")"), dict: ("{", "}"), set: ("{", "
 def own_repr(value) -> str:
     """Return what the object's own repr says, or why it says nothing."""
     try:
-        text = _repr(value)
+        text = repr(value)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # SystemExit from a repr must not end anything either
@@ -118,9 +117,9 @@ def _length(value):
 
 def _shape(value):
     shape = getattr(value, "shape", None)
-    return _repr(shape)[:60] if type(shape) is tuple else None
+    return repr(shape)[:60] if type(shape) is tuple else None
 
 
 def _size(value):
     held = getattr(value, "nbytes", None)
-    return held if type(held) is int else sys.getsizeof(value)
+    return held if type(held) is int else getsizeof(value)

@@ -5,9 +5,11 @@ SIGKILL for the whole process group when it closes (F_SETSIG; a thread where tha
 Between cells the channel ends, and the state is saved first, within a second and a half.
 """
 
+import builtins
+import faulthandler
 import posix
 import sys
-import time
+from time import sleep, time
 
 import _signal
 import _thread
@@ -21,6 +23,8 @@ from .wire import Channel
 
 VARIABLES_SHOWN = 60
 LAST_SAVE_SECONDS = 1.5
+# system() makes its caller ignore SIGINT, and user code may too; this one interrupts all the same.
+INSISTING_SIGNAL = _signal.SIGUSR1
 SALVAGE_SIGNAL = _signal.SIGUSR2
 F_SETSIG = 10  # Linux; fcntl names it only where it exists
 MODULE = type(sys)
@@ -62,7 +66,7 @@ class Lifeline:
         while posix.read(self._descriptor, 1):
             pass
         while not self.armed:
-            time.sleep(0.05)
+            sleep(0.05)
         end_group()
 
 
@@ -78,11 +82,16 @@ class Kernel:
         self.streams = StandardStreams()
         self.pid = posix.getpid()
         self.main = sys.modules["__main__"] = MODULE("__main__")
-        self.main.__builtins__ = sys.modules["builtins"]
-        self.cells = cells.Cells(self.main.__dict__, Definitions())
+        self.main.__builtins__ = builtins
+        self.cells = cells.Cells(self.main, Definitions())
         self.cell = 0
         self.tools = None
         self.autosave = self.figures = None
+        self.signals = {
+            _signal.SIGINT: _on_interrupt,
+            INSISTING_SIGNAL: _on_interrupt,
+            SALVAGE_SIGNAL: self.salvage,
+        }
         self._salvaging = False
 
     def serve(self) -> None:
@@ -122,6 +131,7 @@ class Kernel:
     def _boot(self, request: dict) -> None:
         self.cell = request["cell"]
         self.autosave, self.figures = request["autosave"], request["figures"]
+        self.cells.script.path = request["script"]
         imports.install(request["skills"])
         if request["bridge"] is not None:
             from . import tools
@@ -206,7 +216,7 @@ class Kernel:
         )
         for name in reply.get("restored", ()):
             if name not in before or before[name] is not self.main.__dict__.get(name):
-                self.cells.written_at[name] = time.time()
+                self.cells.written_at[name] = time()
                 self.cells.written_by[name] = self.cell
         return reply
 
@@ -222,11 +232,10 @@ class Kernel:
 
     def _own_signals(self) -> None:
         """Take back the signals that a cell may have given another handler."""
-        if _signal.getsignal(_signal.SIGINT) is not _on_interrupt:
-            _signal.signal(_signal.SIGINT, _on_interrupt)
-        if _signal.getsignal(SALVAGE_SIGNAL) != self.salvage:
-            _signal.signal(SALVAGE_SIGNAL, self.salvage)
-        _signal.pthread_sigmask(_signal.SIG_UNBLOCK, (_signal.SIGINT, SALVAGE_SIGNAL))
+        for number, handler in self.signals.items():
+            if _signal.getsignal(number) != handler:
+                _signal.signal(number, handler)
+        _signal.pthread_sigmask(_signal.SIG_UNBLOCK, self.signals)
 
     # Saving without being asked.
 
@@ -256,7 +265,7 @@ class Kernel:
         if self.autosave is not None and names:
             watchdog = posix.fork()
             if watchdog == 0:
-                time.sleep(LAST_SAVE_SECONDS)
+                sleep(LAST_SAVE_SECONDS)
                 end_group()
             self._autosave()
         end_group()
@@ -292,14 +301,22 @@ def _left_running(before: list) -> list:
     return [f"{len(new)} thread(s) started by this cell still run: {names}"]
 
 
+def leave(code=None):
+    """exit() and quit() of a cell, until site brings its own."""
+    raise SystemExit(code)
+
+
 def main(channel: int, lifeline: int) -> None:
     """Serve requests on descriptor ``channel`` until the host closes it."""
     private = private_copy(channel), private_copy(lifeline)
     posix.close(channel)
     posix.close(lifeline)
     _signal.signal(_signal.SIGINT, _on_interrupt)
+    # A crash in C code leaves its traceback where the host reads it.
+    faulthandler.enable(private_copy(2))
+    builtins.exit = builtins.quit = leave
     kernel = Kernel(Channel(private[0]), Lifeline(private[1]))
-    _signal.signal(SALVAGE_SIGNAL, kernel.salvage)
+    kernel._own_signals()
 
     def in_fork() -> None:
         # A forked process has no business with the host: neither answers nor the lifeline are its own.
@@ -313,5 +330,8 @@ def main(channel: int, lifeline: int) -> None:
     posix.register_at_fork(after_in_child=in_fork)
     try:
         kernel.serve()
-    except (BrokenPipeError, ConnectionError):
+    except ConnectionError:
         kernel._host_is_gone()
+    except OSError:
+        posix.write(2, b"the kernel's channel to the host was closed by the cell\n")
+        posix._exit(1)

@@ -1,0 +1,264 @@
+"""A session's state over the lives of its kernels: what comes back, what is lost, and that both are said."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+
+import pytest
+
+from hermes_rlm import checkpoint, settings
+from hermes_rlm.kernel import pool as pool_
+from tests.rlm.conftest import Agent, end_kernels
+
+
+@pytest.fixture
+def session(agent):
+    agent.run("x = 1")
+    return pool_.POOL.known(agent.home, "s")
+
+
+def test_eviction_keeps_the_state_and_says_so_once(agent):
+    agent.run("import math\nx = [1, 2]\ndef double(n): return 2 * n\nclass P: pass\np = P(); p.a = 5")
+    before = agent.pid()
+    agent.evict()
+    answer = agent.run("(x, double(4), p.a, math.floor(2.5))")
+    assert answer["value"] == "([1, 2], 8, 5, 2)"
+    assert agent.pid() != before
+    assert answer["note"].startswith("restarted: its place was needed by another session; lost: []; restored: [")
+    assert "ago)" in answer["note"]
+    assert "note" not in agent.run("x")
+
+
+def test_what_could_not_be_saved_is_named_as_lost(agent):
+    agent.run("import threading\nx = 1\nlock = threading.Lock()\ngen = (i for i in range(3))")
+    agent.evict()
+    note = agent.run("x")["note"]
+    assert "lost: [lock, gen]" in note and "restored: [" in note
+
+
+def test_names_deleted_before_are_not_lost(agent):
+    agent.run("x = 1; y = 2")
+    agent.run("del y")
+    agent.evict()
+    assert "y" not in agent.run("x")["note"]
+
+
+def test_old_state_is_never_presented_as_current(agent):
+    agent.run("version = 'OLD'")
+    agent.evict()
+    agent.run("version = 'NEW'\nresults = [1]")
+    agent.run("import os; os._exit(1)")
+    answer = agent.run("'version' in globals()")
+    assert answer["value"] == "False"
+    assert "lost: [version, results" in answer["note"]
+    assert "older, can be had with rlm_checkpoint restore name=autosave" in answer["note"]
+    restored = agent.call("rlm_checkpoint", {"action": "restore", "name": "autosave"})
+    assert restored["ok"] and agent.value("version") == "OLD"
+
+
+def test_a_reset_is_final(agent):
+    agent.run("secret = 'must be gone'")
+    agent.evict()
+    assert agent.value("secret") == "must be gone"
+    assert agent.call("rlm_reset", {}) == {"ok": True, "note": "kernel ended, its state is discarded"}
+    answer = agent.run("'secret' in globals()")
+    assert answer == {"ok": True, "value": "False"}
+    end_kernels()
+    assert Agent(agent.home).run("'secret' in globals()") == {"ok": True, "value": "False"}
+
+
+def test_reset_without_a_kernel_says_so(agent):
+    assert agent.call("rlm_reset", {})["note"] == "there was no state"
+
+
+def test_the_state_comes_back_in_another_process(agent):
+    agent.run("x = {'a': 1}")
+    pool_.POOL.end_all("the host ended", 10)
+    end_kernels()
+    answer = Agent(agent.home).run("x")
+    assert answer["value"] == "{'a': 1}"
+    assert "restarted: the host that ran it ended; lost: []; restored: [x]" in answer["note"]
+
+
+def test_a_kernel_killed_between_calls_is_noticed(agent):
+    agent.run("x = 1")
+    os.kill(agent.pid(), 9)
+    time.sleep(0.1)
+    answer = agent.run("2")
+    assert answer["value"] == "2"
+    assert "restarted: the kernel was ended by SIGKILL between two calls; lost: [x]" in answer["note"]
+
+
+def test_an_idle_kernel_is_ended_after_the_time_and_comes_back(agent, session, knob, monkeypatch):
+    knob("IDLE_SECONDS", 1)
+    session.last_used = time.monotonic() - 5
+    give_up = time.monotonic() + 10
+    while session.kernel is not None and time.monotonic() < give_up:
+        time.sleep(0.05)
+    assert session.kernel is None
+    answer = agent.run("x")
+    assert answer["value"] == "1" and "restarted: idle for 1 s; lost: []; restored: [x]" in answer["note"]
+
+
+def test_a_busy_kernel_is_never_idle(agent, knob):
+    knob("IDLE_SECONDS", 1)
+    assert agent.run("import time; time.sleep(3); 'done'", 20)["value"] == "'done'"
+
+
+def test_the_memory_limit_holds_between_calls_too(agent, session, knob):
+    knob("MAX_RSS_MB", 100)
+    knob("RSS_POLICY", "stop")
+    agent.run(
+        "import threading, time\nheld = []\n"
+        "def grow():\n    time.sleep(0.3); b = bytearray(200 << 20); b[::4096] = b'x' * (200 << 8); held.append(b)\n"
+        "threading.Thread(target=grow, daemon=True).start()"
+    )
+    give_up = time.monotonic() + 15
+    while session.kernel is not None and time.monotonic() < give_up:
+        time.sleep(0.05)
+    assert session.kernel is None
+    assert "restarted: it used more than 100 MB" in agent.run("x")["note"]
+
+
+def test_the_cap_ends_the_kernel_that_was_idle_longest(agent, knob):
+    knob("MAX_KERNELS", 2)
+    for name in ("a", "b"):
+        agent.run(f"who = {name!r}", session=name)
+    agent.run("who", session="a")
+    agent.run("1", session="c")
+    live = {row["session"] for row in pool_.POOL.overview()}
+    assert live == {"a", "c"}
+    assert agent.run("who", session="b")["value"] == "'b'"
+
+
+def test_a_busy_kernel_is_not_ended_for_another(agent, knob):
+    knob("MAX_KERNELS", 2)
+    answers = {}
+
+    def work(name):
+        answers[name] = agent.run(f"import time; time.sleep(1.5); {name!r}", session=name)
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in ("a", "b")]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.3)
+    began = time.monotonic()
+    assert agent.run("1", session="c")["value"] == "1"
+    assert time.monotonic() - began > 0.5
+    for thread in threads:
+        thread.join()
+    assert {name: answer["value"] for name, answer in answers.items()} == {"a": "'a'", "b": "'b'"}
+
+
+def test_a_long_call_of_one_session_does_not_hold_up_others(agent):
+    thread = threading.Thread(target=agent.run, args=("import time; time.sleep(2)",), kwargs={"session": "a"})
+    thread.start()
+    time.sleep(0.2)
+    began = time.monotonic()
+    assert agent.run("1", session="b")["value"] == "1"
+    assert time.monotonic() - began < 1.5
+    thread.join()
+
+
+def test_when_all_kernels_stay_busy_the_answer_says_what_to_do(agent, knob, monkeypatch):
+    knob("MAX_KERNELS", 1)
+    monkeypatch.setattr(pool_, "ROOM_SECONDS", 0.3)
+    thread = threading.Thread(target=agent.run, args=("import time; time.sleep(2)",), kwargs={"session": "a"})
+    thread.start()
+    time.sleep(0.3)
+    answer = agent.run("1", session="b")
+    assert not answer["ok"] and "HERMES_RLM_MAX_KERNELS" in answer["error"]
+    thread.join()
+
+
+def test_variables_are_answered_while_a_call_runs(agent):
+    agent.run("x = 1")
+    thread = threading.Thread(target=agent.run, args=("import time; time.sleep(2)",))
+    thread.start()
+    time.sleep(0.3)
+    answer = agent.call("rlm_vars", {})
+    assert answer["ok"] and "has been running for" in answer["note"] and "x" in answer["names"]
+    thread.join()
+
+
+def test_sessions_with_similar_ids_are_distinct(agent):
+    ids = ["telegram:dm:42", "telegram_dm_42", "a" * 100, "a" * 101, "../../x", "x\0y", "\ud800"]
+    for number, name in enumerate(ids):
+        agent.run(f"mine = {number}", session=name)
+    for number, name in enumerate(ids):
+        assert agent.value("mine", session=name) == number
+    for name in ids:
+        agent.evict(name)
+    for number, name in enumerate(ids):
+        assert agent.value("mine", session=name) == number
+
+
+def test_homes_are_distinct(agent, tmp_path, monkeypatch):
+    agent.run("who = 'first'")
+    other = tmp_path / "other"
+    other.mkdir()
+    monkeypatch.setenv("HERMES_HOME", str(other))
+    second = Agent(other)
+    assert second.value("'who' in globals()") is False
+    second.run("who = 'second'")
+    monkeypatch.setenv("HERMES_HOME", str(agent.home))
+    assert agent.value("who") == "first"
+    assert agent.value("import os; os.environ['HERMES_HOME']") == str(agent.home)
+
+
+def test_a_restore_that_fails_leaves_the_file_and_says_why(agent):
+    agent.run("x = 1")
+    agent.evict()
+    path = checkpoint.path_of(agent.home, "s", "autosave")
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    note = agent.run("'x' in globals()")["note"]
+    assert "lost: [x]" in note and "altered" in note
+    assert path.read_bytes() == data
+
+
+def test_without_checkpoints_an_eviction_loses_the_state_and_says_so(agent, knob):
+    knob("ENABLE_CHECKPOINT", 0)
+    agent.run("x = 1")
+    agent.evict()
+    answer = agent.run("'x' in globals()")
+    assert answer["value"] == "False" and "lost: [x]" in answer["note"]
+    assert not list(agent.home.rglob("*.checkpoint"))
+
+
+def test_the_journal_numbers_cells_across_kernels(agent):
+    agent.run("x = 1")
+    agent.evict()
+    agent.run("y = 2")
+    rows = {row["name"]: row for row in agent.call("rlm_vars", {})["variables"]}
+    assert rows["y"]["cell"] == 2
+
+
+def test_a_journal_that_cannot_be_written_costs_no_answer(agent, session):
+    directory = session._journal.directory
+    session._journal.close()
+    for file in directory.iterdir():
+        file.unlink()
+    directory.rmdir()
+    directory.write_text("in the way")
+    assert agent.run("x") == {"ok": True, "value": "1"}
+
+
+def test_settings_are_read_for_every_call(agent, knob):
+    assert settings.load(agent.home).max_kernels == 12
+    knob("MAX_KERNELS", 3)
+    assert settings.load(agent.home).max_kernels == 3
+
+
+def test_a_finished_session_is_saved_and_ended(agent):
+    from hermes_rlm import hooks
+
+    agent.run("x = 1")
+    hooks.on_session_finalize(session_id="s", reason="shutdown")
+    assert pool_.POOL.overview() == []
+    assert agent.value("x") == 1
+    hooks.on_session_finalize(session_id=None, reason="shutdown")
+    hooks.on_session_finalize(session_id="unknown", reason="new_session")
