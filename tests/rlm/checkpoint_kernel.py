@@ -18,8 +18,9 @@ LIMIT = 500 << 20
 _BOOT = """
 import importlib.machinery, importlib.util, sys, types
 def load(name, path):
-    found = [path]
-    spec = importlib.util.spec_from_file_location(name, path + "/__init__.py", submodule_search_locations=found)
+    spec = importlib.util.spec_from_file_location(
+        name, path + "/__init__.py", submodule_search_locations=[path]
+    )
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
 load("_hermes_rlm_kernel", sys.argv[1])

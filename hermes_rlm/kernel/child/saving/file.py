@@ -1,4 +1,4 @@
-"""Writing a checkpoint file: beside the old one, hashed on the way, read back before it takes its place."""
+"""Writing a checkpoint file: beside the old one, read back and hashed on the way, then put in its place."""
 
 import hashlib
 import json
@@ -10,7 +10,6 @@ from .format import (
     LENGTH_BYTES,
     MAGIC,
     CheckpointError,
-    digests_on_disk,
     read_exactly,
     signature,
 )
@@ -19,6 +18,7 @@ from .threads import Background
 TEMPORARY = ".saving-"
 
 _HASHED_AT_ONCE = 2
+_READ = 256 << 10
 
 
 class OverLimit(CheckpointError):
@@ -33,7 +33,7 @@ class CheckpointFile:
     """A new checkpoint. As a context manager it leaves nothing behind unless `commit` was reached.
 
     It is also the file object a pickler writes to. Data is collected to whole chunks; while one is written,
-    the one before is hashed on another thread.
+    the ones before are read back, compared and hashed on other threads.
     """
 
     def __init__(self, path: str, key: bytes, limit: int) -> None:
@@ -44,7 +44,7 @@ class CheckpointFile:
         self._temporary = f"{TEMPORARY}{os.getpid()}-{os.urandom(8).hex()}"
         self._pieces: list = []  # of the chunk that is not full yet
         self._on_disk = 0  # a multiple of CHUNK until the end
-        self._hashed: list = []  # one Background per chunk on disk
+        self._digests: list = []  # one Background per chunk on disk
         self.position = 0
         try:
             self._directory = _open_directory(directory)
@@ -86,10 +86,10 @@ class CheckpointFile:
         if not self._pieces:
             return
         data = self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
-        if len(self._hashed) >= _HASHED_AT_ONCE:
-            self._hashed[-_HASHED_AT_ONCE].wait()
-        self._hashed.append(Background(_digest, data))
+        if len(self._digests) >= _HASHED_AT_ONCE:
+            self._digests[-_HASHED_AT_ONCE].wait()
         written = self._put(data)
+        self._digests.append(Background(_digest_read_back, self._file, self._on_disk, data))
         # Last and without a call between: a pickler deep in recursion may fail anywhere above.
         self._pieces, self._on_disk = [], self._on_disk + written
 
@@ -106,9 +106,9 @@ class CheckpointFile:
     def rewind(self, position: int) -> None:
         """Forget everything written behind ``position``."""
         whole = min(position, self._on_disk) // CHUNK
-        for task in self._hashed[whole:]:
+        for task in self._digests[whole:]:
             task.wait()
-        del self._hashed[whole:]
+        del self._digests[whole:]
         if position < self._on_disk:
             self._pieces = [read_exactly(self._file, whole * CHUNK, position - whole * CHUNK)]
             self._on_disk = whole * CHUNK
@@ -128,7 +128,7 @@ class CheckpointFile:
         return data + waiting[start : start + length - stored]
 
     def commit(self, manifest: dict) -> int:
-        """Add the manifest, sign, reach the disk, read back, take the old file's place; return the size.
+        """Add the manifest, sign, reach the disk, take the old file's place; return the size.
 
         Raises CheckpointError; then the old file stands.
         """
@@ -136,12 +136,13 @@ class CheckpointFile:
         self.write(text + len(text).to_bytes(LENGTH_BYTES, "big"))
         self._flush()
         length = self.position
-        signed = signature(self._key, length, [task.wait() for task in self._hashed])
+        signed = signature(self._key, length, [task.wait() for task in self._digests])
         self._check_room(len(signed))
         try:
             self._put(signed)
             os.fsync(self._file)
-            self._read_back(length, signed)
+            if read_exactly(self._file, length, len(signed)) != signed:
+                raise _changed()
             os.replace(self._temporary, self._name, src_dir_fd=self._directory, dst_dir_fd=self._directory)
             self._temporary = None
             os.fsync(self._directory)
@@ -149,16 +150,12 @@ class CheckpointFile:
             raise WriteFailed(f"the checkpoint could not be written: {error.strerror or error}") from error
         return length + len(signed)
 
-    def _read_back(self, length: int, signed: bytes) -> None:
-        found = signature(self._key, length, digests_on_disk(self._file, length))
-        stored = read_exactly(self._file, length, len(signed))
-        if found != signed or stored != signed or os.fstat(self._file).st_size != length + len(signed):
-            raise WriteFailed("the checkpoint could not be written: it does not read back as it was written")
-
     def close(self) -> None:
         """Remove the temporary file if it has not taken the checkpoint's place."""
         temporary, self._temporary = self._temporary, None
         if self._file is not None:
+            for task in self._digests[-_HASHED_AT_ONCE:]:
+                task.finish()  # they read from the descriptor
             os.close(self._file)
             self._file = None
         if self._directory is not None:
@@ -171,8 +168,21 @@ class CheckpointFile:
             self._directory = None
 
 
-def _digest(data) -> bytes:
-    return hashlib.sha256(data).digest()
+def _digest_read_back(descriptor: int, offset: int, data) -> bytes:
+    """Return the SHA-256 of what the file holds at ``offset``, which must be ``data``."""
+    digest = hashlib.sha256()
+    view = memoryview(data)
+    for start in range(0, len(view), _READ):
+        part = view[start : start + _READ]
+        stored = bytearray(os.pread(descriptor, len(part), offset + start))
+        if stored != part:  # bytes and a memoryview would be compared item by item
+            raise _changed()
+        digest.update(stored)
+    return digest.digest()
+
+
+def _changed() -> WriteFailed:
+    return WriteFailed("the checkpoint could not be written: it does not read back as it was written")
 
 
 def _open_directory(path: str) -> int:

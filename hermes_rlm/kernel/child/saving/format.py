@@ -21,7 +21,7 @@ LENGTH_BYTES = 8
 SIGNATURE_BYTES = 32
 KINDS = ("module", "definition", "value", "attributes")
 
-_READ = 256 << 10
+_READ = 1 << 20
 _THREADS = 4
 _MANIFEST_LIMIT = 256 << 20
 
@@ -152,7 +152,9 @@ def digests_on_disk(descriptor: int, length: int) -> list:
         raise
     finally:
         for other in others:  # the descriptor must not be closed under them
-            other.wait()
+            other.finish()
+    for other in others:
+        other.wait()
     return found
 
 

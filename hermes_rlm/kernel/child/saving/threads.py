@@ -27,10 +27,14 @@ class Background:
         finally:
             self._running.release()
 
-    def wait(self):
-        """Return what the function returned, or raise what it raised."""
+    def finish(self) -> None:
+        """Block until the function has ended, however it ended."""
         with self._running:
             pass
+
+    def wait(self):
+        """Return what the function returned, or raise what it raised."""
+        self.finish()
         if self._error is not None:
             raise self._error
         return self._value
