@@ -15,6 +15,7 @@ from typing import Any
 
 from . import sessions
 from ._common.home import private_dir
+from .display import duration, printable, size
 from .kernel.child.saving.file import TEMPORARY
 from .kernel.child.saving.format import CheckpointError, open_private, read_manifest
 
@@ -25,12 +26,12 @@ SUFFIX = ".checkpoint"
 
 _KEY_BYTES = 32
 _STALE_SECONDS = 3600
-_TYPES_SHOWN = 200
+_NAMES_SHOWN = 200
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One checkpoint file; `problem` says why it could not be restored, and the manifest's fields are empty."""
+    """One checkpoint file; `problem` says why it cannot be restored, and then the manifest's fields are empty."""
 
     path: Path
     size: int
@@ -43,6 +44,11 @@ class Entry:
     variables: tuple[tuple[str, str], ...] = ()  # (name, type)
     skipped: tuple[tuple[str, str], ...] = ()  # (name, reason)
     problem: str | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the saved variables."""
+        return [name for name, _ in self.variables]
 
 
 def signing_key(home: Path) -> bytes:
@@ -94,11 +100,11 @@ def path_of(home: Path, session_id: str, name: str) -> Path:
 
 def listing(home: Path) -> list[Entry]:
     """Return all checkpoints of the home, newest first; damaged ones too, with the reason."""
-    entries = [_entry(path, status) for path, status in _files(home, SUFFIX)]
+    entries = [_entry(path, status) for path, status in _files(home, suffix=SUFFIX)]
     return sorted(entries, key=lambda entry: (-entry.modified, entry.path.name))
 
 
-def _files(home: Path, suffix: str = "", prefix: str = "") -> list[tuple[Path, os.stat_result]]:
+def _files(home: Path, *, prefix: str = "", suffix: str = "") -> list[tuple[Path, os.stat_result]]:
     """The files of all sessions' directories with such names; links are not followed."""
     found = []
     for directory in _scan(sessions.root(home)):
@@ -156,24 +162,16 @@ def _skipped(manifest: dict[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def describe(entry: Entry, now: float | None = None) -> str:
-    """Return one line on a checkpoint: name, session, age, size, number of variables, or what is wrong."""
-    size = f"{entry.size / (1 << 20):.1f} MB" if entry.size >= 1 << 20 else f"{entry.size / 1024:.1f} KB"
+    """Return one line on a checkpoint: name, session, age, size and variables, or what is wrong with it."""
     if entry.problem is not None:
-        return f"{entry.path.name}: {entry.problem} ({size})"
-    seconds = max(0.0, (time.time() if now is None else now) - entry.saved_at)
-    names = ", ".join(name for name, _ in entry.variables)
-    shown = names if len(names) <= _TYPES_SHOWN else names[: _TYPES_SHOWN - 1] + "…"
+        return f"{entry.path.name}: {entry.problem} ({size(entry.size)})"
+    ago = duration((time.time() if now is None else now) - entry.saved_at)
+    names = ", ".join(entry.names)
+    shown = names if len(names) <= _NAMES_SHOWN else names[: _NAMES_SHOWN - 1] + "…"
     left_out = f", {len(entry.skipped)} not saved" if entry.skipped else ""
-    title = f"{sessions.printable(entry.name)} of session {sessions.printable(entry.session)}"
-    counted = f"{len(entry.variables)} variables{left_out}"
-    return f"{title}: saved {_age(seconds)} ago after cell {entry.cell}, {size}, {counted}: {sessions.printable(shown)}"
-
-
-def _age(seconds: float) -> str:
-    for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
-        if seconds >= length:
-            return f"{int(seconds // length)} {unit}"
-    return f"{int(seconds)} s"
+    counted = f"{len(entry.names)} variables{left_out}: {shown}"
+    title = f"{entry.name} of session {entry.session}"
+    return printable(f"{title}: saved {ago} ago after cell {entry.cell}, {size(entry.size)}, {counted}")
 
 
 def delete(home: Path, session_id: str, name: str) -> bool:
@@ -186,31 +184,49 @@ def delete(home: Path, session_id: str, name: str) -> bool:
 
 
 def prune(
-    home: Path, keep: Path, *, max_age_days: float = MAX_AGE_DAYS, max_bytes: int = LIMIT_BYTES
+    home: Path,
+    keep: Path | None,
+    *,
+    max_age_days: float = MAX_AGE_DAYS,
+    max_bytes: int = LIMIT_BYTES,
+    dry_run: bool = False,
 ) -> list[Entry]:
     """Remove old checkpoints and return those removed; `keep`, the one just saved, always stays.
 
     First those older than `max_age_days`; then, while all together are larger than `max_bytes`, autosaves
-    from the oldest on, then others from the oldest on. Remains of saves that were killed go after an hour.
+    from the oldest on, then others from the oldest on. What killed saves left behind goes after an hour.
+    With `dry_run` nothing is removed.
     """
     now = time.time()
-    for path, status in _files(home, prefix=TEMPORARY):
-        if now - status.st_mtime > _STALE_SECONDS:
-            _remove(path)
-    entries = sorted(listing(home), key=lambda entry: entry.modified)
-    autosave = sessions.key(AUTOSAVE) + SUFFIX
-    old = [entry for entry in entries if now - entry.modified > max_age_days * 86400]
-    others = [entry for entry in entries if entry not in old]
-    others.sort(key=lambda entry: entry.path.name != autosave)  # stable: by age within each kind
-    total = sum(entry.size for entry in others) + sum(entry.size for entry in old if entry.path == keep)
-    removed = [entry for entry in old if entry.path != keep and _remove(entry.path)]
-    for entry in others:
-        if total <= max_bytes:
-            break
-        if entry.path != keep and _remove(entry.path):
+    if not dry_run:
+        _remove_remains(home, now)
+    entries = listing(home)
+    removed = []
+    total = sum(entry.size for entry in entries)
+    for entry in _in_order_of_removal(entries, now - max_age_days * 86400):
+        is_old = entry.modified < now - max_age_days * 86400
+        if entry.path == keep or not (is_old or total > max_bytes):
+            continue
+        if dry_run or _remove(entry.path):
             total -= entry.size
             removed.append(entry)
     return removed
+
+
+def _in_order_of_removal(entries: list[Entry], oldest: float) -> list[Entry]:
+    autosave = sessions.key(AUTOSAVE) + SUFFIX
+
+    def rank(entry: Entry) -> tuple[bool, bool, float]:
+        is_old = entry.modified < oldest
+        return not is_old, not is_old and entry.path.name != autosave, entry.modified
+
+    return sorted(entries, key=rank)
+
+
+def _remove_remains(home: Path, now: float) -> None:
+    for path, status in _files(home, prefix=TEMPORARY):
+        if now - status.st_mtime > _STALE_SECONDS:
+            _remove(path)
 
 
 def _remove(path: Path) -> bool:
