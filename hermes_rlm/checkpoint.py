@@ -15,7 +15,6 @@ from typing import Any
 
 from . import sessions
 from ._common.home import private_dir
-from .display import duration, printable, size
 from .kernel.child.saving.file import TEMPORARY
 from .kernel.child.saving.format import CheckpointError, open_private, read_manifest
 
@@ -26,12 +25,11 @@ SUFFIX = ".checkpoint"
 
 _KEY_BYTES = 32
 _STALE_SECONDS = 3600
-_NAMES_SHOWN = 200
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One checkpoint file; `problem` says why it cannot be restored, and then the manifest's fields are empty."""
+    """One checkpoint file. `problem` says why it cannot be restored; then the manifest's fields are empty."""
 
     path: Path
     size: int
@@ -127,6 +125,14 @@ def _scan(path: str | os.PathLike[str]) -> list[os.DirEntry[str]]:
         return []
 
 
+def describe(path: Path) -> Entry | None:
+    """Return the entry of one checkpoint, None when there is no file; a damaged one has its `problem`."""
+    try:
+        return _entry(path, os.lstat(path))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
 def _entry(path: Path, status: os.stat_result) -> Entry:
     try:
         descriptor = open_private(str(path))
@@ -159,19 +165,6 @@ def _variables(manifest: dict[str, Any]) -> tuple[tuple[str, str], ...]:
 def _skipped(manifest: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     rows = [row for row in manifest["skipped"] if isinstance(row, dict)]
     return tuple((str(row.get("name", "")), str(row.get("reason", ""))) for row in rows)
-
-
-def describe(entry: Entry, now: float | None = None) -> str:
-    """Return one line on a checkpoint: name, session, age, size and variables, or what is wrong with it."""
-    if entry.problem is not None:
-        return f"{entry.path.name}: {entry.problem} ({size(entry.size)})"
-    ago = duration((time.time() if now is None else now) - entry.saved_at)
-    names = ", ".join(entry.names)
-    shown = names if len(names) <= _NAMES_SHOWN else names[: _NAMES_SHOWN - 1] + "…"
-    left_out = f", {len(entry.skipped)} not saved" if entry.skipped else ""
-    counted = f"{len(entry.names)} variables{left_out}: {shown}"
-    title = f"{entry.name} of session {entry.session}"
-    return printable(f"{title}: saved {ago} ago after cell {entry.cell}, {size(entry.size)}, {counted}")
 
 
 def delete(home: Path, session_id: str, name: str) -> bool:
