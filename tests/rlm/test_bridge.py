@@ -134,7 +134,7 @@ def test_what_is_no_request_is_refused(bridge, data):
 
 def test_json_nested_too_deeply_is_refused(bridge):
     for deep in (b"[" * 100_000, b'{"a":' * 20_000):
-        assert "error" in ask(bridge, deep + b"\n")
+        assert ask(bridge, deep + b"\n")["error"] == "the request is nested too deeply"
     assert ask(bridge, line(request(bridge)), echo)["result"][0] == "terminal"
 
 
@@ -167,6 +167,15 @@ def test_a_request_that_arrives_in_pieces_is_served_when_it_is_whole(bridge):
             client.sendall(data[start : start + 60_000])
         turn(bridge, lambda tool, arguments: len(arguments["command"]))
         assert answer(client) == {"result": 200_000}
+
+
+def test_a_newline_that_arrives_alone_ends_the_request(bridge):
+    with connect(bridge) as client:
+        client.sendall(line(request(bridge))[:-1])
+        turn(bridge, never)
+        client.sendall(b"\n")
+        turn(bridge, echo)
+        assert "result" in answer(client)
 
 
 def test_a_silent_client_blocks_nobody_and_is_dropped_in_time(bridge, clock):

@@ -216,9 +216,10 @@ def test_an_error_of_the_host_is_a_tool_error_with_its_text_and_details():
 
     code = """
 try: terminal("x")
-except ToolError as error: print(error, error.details, isinstance(error, RuntimeError))
+except ToolError as error: print(error, error.details, isinstance(error, RuntimeError), type(error))
 """
-    assert run(code, call=refuse) == ["BLOCKED: no {'budget': {'calls': 1}} True\n"]
+    shown = "BLOCKED: no {'budget': {'calls': 1}} True <class 'ToolError'>\n"
+    assert run(code, call=refuse) == [shown]
 
 
 def test_a_call_costs_no_file_descriptor():

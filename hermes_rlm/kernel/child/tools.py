@@ -30,6 +30,8 @@ class ToolError(RuntimeError):
     `details` holds what else the host said, as a dict: for a spent budget {"budget": {...}}.
     """
 
+    __module__ = "builtins"  # where `connect` puts it: tracebacks name it as plainly as any error
+
     def __init__(self, message="", **details):
         super().__init__(message)
         self.details = details
