@@ -132,3 +132,44 @@ def serve() -> None:
             answer = {"raised": type(error).__name__, "text": traceback.format_exc()}
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
+
+
+def carried(path: Path, code: str, check: str) -> tuple[dict, dict]:
+    """Save what `code` makes, restore, save again and restore again; `check` must hold in each new kernel.
+
+    Returns the replies of the first save and the first restore. The records of both files must agree.
+    """
+    with Kernel() as first:
+        first.run(code)
+        saved = first.save(path)
+        assert saved["ok"], saved
+    records = records_of(path)
+    with Kernel() as second:
+        restored = second.restore(path)
+        assert restored["ok"] and not restored["failed"], restored
+        assert sorted(restored["restored"]) == sorted(saved["saved"])
+        again = second.save(path)
+        assert again["ok"] and sorted(again["saved"]) == sorted(saved["saved"]), again
+        second.run(check)
+    assert records_of(path) == records
+    with Kernel() as third:
+        assert sorted(third.restore(path)["restored"]) == sorted(saved["saved"])
+        third.run(check)
+    return saved, restored
+
+
+def records_of(path: Path) -> list:
+    """Kind, names and type of every record of a file, sorted."""
+    from hermes_rlm.kernel.child.saving.format import open_private, read_manifest
+
+    descriptor = open_private(str(path))
+    try:
+        records = read_manifest(descriptor)["records"]
+    finally:
+        os.close(descriptor)
+    return sorted((record["kind"], sorted(record["names"]), record["type"]) for record in records)
+
+
+def reasons(saved: dict) -> dict[str, str]:
+    """Name -> why it was not saved."""
+    return {row["name"]: row["reason"] for row in saved["skipped"]}

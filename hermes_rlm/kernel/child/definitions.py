@@ -83,6 +83,11 @@ class Definitions:
         return older[-1] if older else ""
 
 
+def ids(*classes: type) -> frozenset:
+    """Return a set to look classes up in by id: hashing a class runs code of its metaclass."""
+    return frozenset(map(id, classes))
+
+
 def is_class(value: object) -> bool:
     """Whether it is a class, asked without running code of the value."""
     return issubclass(type(value), type)

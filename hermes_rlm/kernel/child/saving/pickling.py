@@ -46,6 +46,7 @@ class RecordPickler(pickle.Pickler):
         """How to pickle anything that is no plain data; NotImplemented leaves it to pickle."""
         name = self._named.get(id(value))
         if name is not None:
+            self.is_plain = False
             return functions.main_attribute, (name,)
         kind = type(value)
         if kind is FunctionType:

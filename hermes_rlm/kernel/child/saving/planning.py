@@ -1,8 +1,18 @@
 """Deciding what goes into which record of a checkpoint; nothing is pickled here."""
 
-from types import ModuleType
+from abc import ABCMeta
+from types import FunctionType, ModuleType
 
-from ..definitions import CLASS_BASES, CLASS_DICT, Definition, Definitions, is_by_reference, is_class
+from ..definitions import (
+    CLASS_BASES,
+    CLASS_DICT,
+    CLASS_QUALNAME,
+    Definition,
+    Definitions,
+    ids,
+    is_by_reference,
+    is_class,
+)
 from .groups import grouped
 
 # What a module has before any user code ran.
@@ -22,7 +32,8 @@ MODULE_NAMES = frozenset(
     }
 )
 
-_ATOMS = frozenset({type(None), bool, int, float, complex, str, bytes})
+_PLAIN_METACLASSES = ids(type, ABCMeta)
+_ATOMS = ids(type(None), bool, int, float, complex, str, bytes)
 
 
 class Member:
@@ -56,7 +67,9 @@ class Plan:
             elif member is not None:
                 self.fallbacks[id(member.value)] = definition
         provided = [*self.modules, *(member for member, _ in self.definitions)]
-        helpers = {id(namespace[name]): name for name in hidden if type(namespace.get(name)) not in _ATOMS}
+        helpers = {
+            id(namespace[name]): name for name in hidden if id(type(namespace.get(name))) not in _ATOMS
+        }
         # Objects other records (or every kernel) provide: pickled as a reference to their name.
         self.named = helpers | {id(member.value): member.names[0] for member, _ in self.definitions}
         taken = {id(member.value) for member in provided}
@@ -69,20 +82,22 @@ def attributes(definition: Definition) -> list:
     """Return members for the attributes of a class that its statement may not bring back as they are now.
 
     All that hold data, since cells change them without a trace; methods and other descriptors when they
-    were set after the class was made. Those the class had then are quiet.
+    were set after the class was made. Those the class had at the end of its cell are quiet.
     """
-    if not is_class(definition.value) or type(definition.value).__name__ not in ("type", "ABCMeta"):
+    if not is_class(definition.value) or id(type(definition.value)) not in _PLAIN_METACLASSES:
         return []
     found = []
     for name, value in dict(CLASS_DICT(definition.value)).items():
         if type(name) is not str or name == "_abc_impl" or (name[:2] == "__" == name[-2:]):
             continue
         same = definition.attributes.get(name, definition) is value
-        if not same or not _is_part_of_class(value):
+        if not same or not _is_part(definition.value, name, value):
             found.append(Member([name], value, is_quiet=same))
     return found
 
 
-def _is_part_of_class(value: object) -> bool:
-    """Whether it is a method, another descriptor, or an inner class."""
+def _is_part(owner: type, name: str, value: object) -> bool:
+    """Whether an attribute is a method that stands in the class, another descriptor, or an inner class."""
+    if type(value) is FunctionType:
+        return value.__qualname__ == f"{CLASS_QUALNAME(owner)}.{name}"
     return is_class(value) or any("__get__" in CLASS_DICT(base) for base in CLASS_BASES(type(value)))
