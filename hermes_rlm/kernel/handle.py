@@ -210,6 +210,7 @@ class _Wait:
         self._deadline = now + watch.seconds
         self._next_memory = now + MEMORY_SECONDS
         self._stopped_at = self._repeat_at = self._kill_at = 0.0
+        self._insisted = False
         self._salvage = ""  # "", "asked", "begun", "done"
 
     def until_done(self) -> None:
@@ -326,25 +327,39 @@ class _Wait:
         self._stopped_at = time.monotonic()
         self._interrupt()
 
-    def _interrupt(self, insist: bool = False) -> None:
+    def _interrupt(self) -> None:
         """Send SIGINT to the group, so that what the kernel waits for ends too."""
-        if insist:
-            # Inside system() SIGINT is lost on the kernel; this signal is seen when system() returns.
-            _signal_one(self.kernel.pid, signal.SIGUSR1)
         process.end_group(self.kernel.pid, signal.SIGINT)
+        self._insisted = False
         self._repeat_at = time.monotonic() + REPEAT_SECONDS
+
+    def _repeat(self) -> None:
+        """Interrupt again: first the kernel alone, a tick later the group.
+
+        Inside system() SIGINT is lost on the kernel; the other signal is seen when system() returns. Not
+        both at once: Python may then forget signals that come later.
+        """
+        if self._insisted:
+            self._interrupt()
+        else:
+            _signal_one(self.kernel.pid, signal.SIGUSR1)
+            self._insisted = True
 
     def _climb(self, now: float) -> None:
         """The rest of the ladder: repeat, let it save its state, end it."""
         if now < self._stopped_at + GRACE_SECONDS:
             if now > self._repeat_at:
-                self._interrupt(insist=True)
-        elif self.watch.salvages and not self._salvage:
-            self._salvage = "asked"
-            self._kill_at = now + SALVAGE_BEGINS_SECONDS
+                self._repeat()
+        elif self.watch.salvages and self._salvage in ("", "asked") and now < self._salvage_until(now):
             _signal_one(self.kernel.pid, signal.SIGUSR2)
         elif not self.watch.salvages or self._salvage == "done" or now > self._kill_at:
             self._kill()
+
+    def _salvage_until(self, now: float) -> float:
+        """Until when the kernel is asked to save its state; from the first question on."""
+        if not self._salvage:
+            self._salvage, self._kill_at = "asked", now + SALVAGE_BEGINS_SECONDS
+        return self._kill_at
 
     def _kill(self) -> None:
         if self.done:

@@ -166,7 +166,8 @@ def test_a_loop_that_swallows_every_exception_is_ended_and_its_state_saved_first
     assert "did not stop within 2 s" in answer["error"]
     follow = agent.run("keep")
     assert follow["value"] == "42"
-    assert "restarted: the kernel did not stop" in follow["note"] and "restored: [keep" in follow["note"]
+    assert "restarted: the kernel did not stop" in follow["note"]
+    assert "lost: []; restored: [" in follow["note"]
 
 
 def test_a_c_loop_that_cannot_be_interrupted_is_ended(agent):

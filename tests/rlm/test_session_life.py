@@ -42,7 +42,7 @@ def test_names_deleted_before_are_not_lost(agent):
     agent.run("x = 1; y = 2")
     agent.run("del y")
     agent.evict()
-    assert "y" not in agent.run("x")["note"]
+    assert "lost: []; restored: [x] (" in agent.run("x")["note"]
 
 
 def test_old_state_is_never_presented_as_current(agent):

@@ -37,26 +37,28 @@ class CheckpointFile:
     """
 
     def __init__(self, path: str, key: bytes, limit: int) -> None:
-        """Create the temporary file in the directory of ``path``, which is made (0700) when missing."""
         self._key, self._limit = key, limit
-        directory, self._name = os.path.split(os.path.abspath(path))
-        self._directory = self._file = None
-        self._temporary = f"{TEMPORARY}{os.getpid()}-{os.urandom(8).hex()}"
+        self._parent, self._name = os.path.split(os.path.abspath(path))
+        self._directory = self._file = None  # descriptors
+        self._temporary: str | None = f"{TEMPORARY}{os.getpid()}-{os.urandom(8).hex()}"
         self._pieces: list = []  # of the chunk that is not full yet
         self._on_disk = 0  # a multiple of CHUNK until the end
         self._digests: list = []  # one Background per chunk on disk
         self.position = 0
+
+    def __enter__(self):
+        """Create the temporary file in the checkpoint's directory, which is made (0700) when missing."""
         try:
-            self._directory = _open_directory(directory)
+            self._directory = _open_directory(self._parent)
             flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
             self._file = os.open(self._temporary, flags, 0o600, dir_fd=self._directory)
             os.fchmod(self._file, 0o600)  # whatever the umask is
+            self.write(MAGIC)
         except BaseException as error:
             self.close()
-            raise _explained(error, directory) from error
-        self.write(MAGIC)
-
-    def __enter__(self):
+            if isinstance(error, OSError):
+                raise WriteFailed(f"no checkpoint can be made in {self._parent}: {error.strerror}") from error
+            raise
         return self
 
     def __exit__(self, *exc_info: object) -> None:
@@ -202,9 +204,3 @@ def _open_directory(path: str) -> int:
         os.close(descriptor)
         raise CheckpointError(f"refused: the directory {path} belongs to somebody else")
     return descriptor
-
-
-def _explained(error: BaseException, directory: str) -> BaseException:
-    if isinstance(error, OSError):
-        return WriteFailed(f"the checkpoint could not be created in {directory}: {error.strerror or error}")
-    return error

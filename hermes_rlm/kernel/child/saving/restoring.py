@@ -38,9 +38,8 @@ def restore(
         descriptor = open_private(path)
         try:
             manifest = _checked_manifest(descriptor, key, session)
-            reply.update({field: manifest[field] for field in ("saved_at", "cell", "session")})
             run = Restoration(namespace, cells, descriptor, manifest)
-            reply["kept"] = run.keep(overwrite, written, hidden)
+            kept = run.keep(overwrite, written, hidden)
             run.load()
         finally:
             os.close(descriptor)
@@ -48,7 +47,8 @@ def restore(
         return {**reply, "error": str(error)}
     except OSError as error:
         return {**reply, "error": f"the checkpoint cannot be read: {error.strerror or error}"}
-    return {**reply, "ok": True, "restored": run.restored, "failed": run.failed}
+    reply.update({field: manifest[field] for field in ("saved_at", "cell", "session")})
+    return {**reply, "ok": True, "restored": run.restored, "kept": kept, "failed": run.failed}
 
 
 def _checked_manifest(descriptor: int, key: bytes, session: "str | None") -> dict:
@@ -164,6 +164,8 @@ class Restoration:
         """Return what the statements bind, leaving the namespace as it was."""
         code = compile(fields["source"], f"<definition of {fields['binds']}>", "exec", dont_inherit=True)
         before = {name: self._namespace.get(name, _MISSING) for name in code.co_names}
+        for name in before:
+            self._remember(name)
         try:
             exec(code, self._namespace)
             return self._namespace[fields["binds"]]
