@@ -41,6 +41,7 @@ class Echo:
         )
         assert self._process.stdin and self._process.stdout
         self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
+        self.pid = self._process.pid
 
     def trip(self, message: bytes = b"x" * 60) -> float:
         began = time.perf_counter()
