@@ -138,7 +138,7 @@ class CellJournal:
         """Read the last number again when the file is not as this process left it."""
         try:
             found = os.stat(self._path)
-        except FileNotFoundError:
+        except OSError:
             found = None
         seen = (found.st_ino, found.st_size) if found else (0, 0)
         if seen != self._seen:

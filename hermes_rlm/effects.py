@@ -44,7 +44,7 @@ HARMLESS = FRESH | _words("""
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_COMPOUND = tuple(
+COMPOUND = tuple(
     getattr(ast, name)
     for name in ("For", "AsyncFor", "While", "If", "With", "AsyncWith", "Try", "TryStar", "Match")
     if hasattr(ast, name)
@@ -78,15 +78,23 @@ class Effects:
 def of_cell(tree: ast.Module, is_module: Callable[[str], bool], finished: bool = True) -> Effects:
     """Read the effects of a cell. `is_module` tells of a name of the session whether an import bound it.
 
-    Of a cell that failed the last statement did not end: if it is a simple one, it changed nothing.
+    Of a cell that failed the last statement did not end. If it is a simple one it changed nothing, unless
+    it is a function that failed in the middle.
     """
     reader = _Reader(is_module)
     for statement in tree.body:
         changed = set(reader.effects.changes)
         reader.statement(statement)
-        if not finished and statement is tree.body[-1] and not isinstance(statement, _COMPOUND):
+        if not finished and statement is tree.body[-1] and not _may_stop_inside(statement):
             reader.effects.changes = changed
-    return reader.finish()
+    return reader.effects
+
+
+def _may_stop_inside(statement: ast.stmt) -> bool:
+    if isinstance(statement, COMPOUND):
+        return True
+    called = (node.func for node in ast.walk(statement) if isinstance(node, ast.Call))
+    return any(isinstance(function, ast.Name) and function.id not in HARMLESS for function in called)
 
 
 def bindings(nodes: Iterable[ast.AST]) -> Iterator[str]:
@@ -140,7 +148,6 @@ class _Reader(ast.NodeVisitor):
         self._scopes: list[dict[str, set[str]]] = []
         self._deferred = 0  # depth in functions: what stands there happens when they are called
         self._surely_bound: set[str] = set()
-        self._uses_own = False
 
     def statement(self, node: ast.stmt) -> None:
         """Read the next statement of the cell itself."""
@@ -149,16 +156,8 @@ class _Reader(ast.NodeVisitor):
         self.effects.bound |= names
         if isinstance(node, ast.Delete):
             self._surely_bound -= names
-        elif not isinstance(node, _COMPOUND) or isinstance(node, (ast.With, ast.AsyncWith)):
+        elif not isinstance(node, COMPOUND) or isinstance(node, (ast.With, ast.AsyncWith)):
             self._surely_bound |= names
-
-    def finish(self) -> Effects:
-        effects = self.effects
-        if self._uses_own:
-            # A function of this cell may have been called in it.
-            effects.reads |= effects.later_reads - effects.bound
-            effects.changes |= effects.later_changes
-        return effects
 
     # Names ---------------------------------------------------------------------------------------
 
@@ -171,10 +170,12 @@ class _Reader(ast.NodeVisitor):
         if self._deferred:
             self.effects.later_reads.add(name)
             return
+        if name in self.effects.bound:
+            # It may be a function of this cell, and be called here.
+            self.effects.reads |= self.effects.later_reads - self._surely_bound
+            self.effects.changes |= self.effects.later_changes
         if name in self._surely_bound:
-            self._uses_own = True
             return
-        self._uses_own = self._uses_own or name in self.effects.bound
         self.effects.reads.add(name)
         if handed:
             self.effects.handed.add(name)
@@ -219,6 +220,8 @@ class _Reader(ast.NodeVisitor):
         if isinstance(node, (ast.BoolOp, ast.List, ast.Tuple, ast.Set, ast.Dict)):
             values = node.elts if hasattr(node, "elts") else node.values
             return {name for value in values for name in self._origins(value)}
+        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.BitOr, ast.Mult)):
+            return self._origins(node.left) | self._origins(node.right)  # of lists and dicts
         if isinstance(node, _COMPREHENSIONS):
             return {name for part in node.generators for name in self._origins(part.iter)}
         return set()
@@ -283,7 +286,7 @@ class _Reader(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> None:
-        if isinstance(node.ctx, ast.Load):
+        if not isinstance(node.ctx, ast.Store):
             self._read(node.id, handed=True)
         elif self._deferred and not self._is_local(node.id):
             self.effects.later_changes.add(node.id)  # declared global

@@ -7,7 +7,6 @@ code was cut or left out, or it was stopped by hand) stands in it as a comment.
 from __future__ import annotations
 
 import ast
-import builtins
 import re
 from collections.abc import Iterable, Sequence
 
@@ -19,7 +18,6 @@ from .effects import bindings, declarations
 from .tool_arguments import TOOLS
 
 KERNEL_TOOLS = frozenset((*TOOLS, "ToolError"))
-_GIVEN = frozenset(dir(builtins)) | {"__file__", "__name__", "__doc__", "__annotations__"}
 _COROUTINE = 0x80  # inspect.CO_COROUTINE
 _WIDTH = 100
 _FUTURE = "from __future__ import "
@@ -96,7 +94,7 @@ def _undefined(entries: Sequence[Cell], found: slicing.Slice) -> list[tuple[str,
     """Return names that cells use and nothing in the script defines, in two kinds."""
     tools, others = [], []
     for name, users in found.undefined.items():
-        if name not in _GIVEN:
+        if name not in slicing.GIVEN:
             text = f"{name} ({_cells([entries[index].number for index in users])})"
             (tools if name in KERNEL_TOOLS else others).append(text)
     kinds = (
@@ -237,9 +235,11 @@ def _futures(tree: ast.Module | None) -> list[str]:
 
 
 def _as_part(code: str, tree: ast.Module) -> str:
-    """Return a cell's source, ending in a newline, without what may only stand at the top of a script."""
-    if _futures(tree) or any(True for _ in declarations(tree.body)):
-        code = ast.unparse(_WithoutDeclarations().visit(ast.parse(code)))
+    """Return the source of a cell's tree, ending in a newline, without what must stand at a script's top."""
+    whole = ast.parse(code)
+    if len(tree.body) < len(whole.body) or _futures(tree) or any(True for _ in declarations(tree.body)):
+        whole.body = whole.body[: len(tree.body)]
+        code = ast.unparse(_WithoutDeclarations().visit(whole))
     code = code.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
     return f"{code}\n" if code.strip() else "pass\n"
 

@@ -8,6 +8,7 @@ session is what its live names need, all the way back.
 from __future__ import annotations
 
 import ast
+import builtins
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,6 +17,8 @@ from itertools import count
 from . import effects
 from .cells import Cell
 
+# Names that every module has.
+GIVEN = frozenset(dir(builtins)) | {"__file__", "__name__", "__doc__", "__annotations__"}
 _ENDS_EARLY = frozenset(("exit", "quit", "_exit", "SystemExit"))
 
 
@@ -39,7 +42,9 @@ class _Version:
 class Slice:
     """The outcome for one journal; cells are indexes of its entries.
 
-    cells      what the live names need, in order; trees: their syntax trees, None for what does not parse
+    cells      what the live names need, in order
+    trees      their syntax trees, None for what does not parse; those of failed cells end where it is sure
+               that they did not get further
     live       names, sorted
     undefined  name -> cells that use it though no cell before them defines it
     unmade     live names that came back from a checkpoint while no cell of the journal made them
@@ -82,6 +87,14 @@ def ends_early(tree: ast.Module) -> bool:
     )
 
 
+def _evaluated_first(statement: ast.stmt) -> ast.expr:
+    """Return the expression that a for, while, if or match statement begins with, else an empty one."""
+    for name in ("iter", "test", "subject"):
+        if hasattr(statement, name):
+            return getattr(statement, name)
+    return ast.Constant(None)
+
+
 class _History:
     """The versions of all names, followed from the first entry to the last."""
 
@@ -89,6 +102,7 @@ class _History:
         self._now: dict[str, _Version] = {}
         self._past: dict[str, list[tuple[int, _Version]]] = {}  # name -> (number of the cell, version)
         self._needs: dict[int, set[int]] = {}  # cell -> cells
+        self._removed: dict[str, int] = {}  # name -> cell that removed it last
         self._writes: dict[int, set[str]] = {}
         self._undefined: dict[str, list[int]] = {}
         self._trees: dict[int, ast.Module | None] = {}
@@ -117,16 +131,35 @@ class _History:
         tree = self._trees[index] = parse(entry.code)
         found = effects.Effects()
         if tree is not None:
-            finished = entry.ok and not ends_early(tree)
+            finished = not ends_early(tree) if entry.ok else self._cut_where_it_failed(tree)
             found = effects.of_cell(tree, self._is_module, finished)
         self._needs[index], self._writes[index] = set(), set()
         reads, changes = self._reached(found)
         for name in sorted(reads):
             self._use(index, name, found)
+        touched = self._objects(changes)  # before the names are bound anew, and after that
         self._bind(index, entry, found)
         self._share(found)
-        self._change(index, entry.number, changes)
+        self._change(index, entry.number, touched | self._objects(changes))
         self._forget(entry.deleted)
+        self._removed.update(dict.fromkeys(entry.deleted, index))
+
+    def _cut_where_it_failed(self, tree: ast.Module) -> bool:
+        """Drop the statements of a failed cell that cannot have run, as a name they use was not there.
+
+        Returns whether all that is left ran to its end.
+        """
+        there = set(self._now) | GIVEN
+        for position, statement in enumerate(tree.body):
+            found = effects.of_cell(ast.Module([statement], []), self._is_module)
+            if not found.reads <= there | found.bound:
+                begin = ast.Module([ast.Expr(_evaluated_first(statement))], [])
+                first = effects.of_cell(begin, self._is_module)
+                partly = isinstance(statement, effects.COMPOUND) and first.reads <= there
+                del tree.body[position + partly :]
+                return not partly
+            there |= found.bound
+        return False
 
     def _is_module(self, name: str) -> bool:
         return name in self._now and self._now[name].is_module
@@ -147,6 +180,9 @@ class _History:
         version = self._now.get(name)
         if version is not None:
             self._need(index, version)
+        elif name in self._removed:
+            # What a cell does may rest on a name that is not there.
+            self._needs[index].add(self._removed[name])
         elif name not in found.bound:
             self._undefined.setdefault(name, []).append(index)
 
@@ -185,9 +221,8 @@ class _History:
                 objects = self._now[name].objects | self._objects(parts)
                 self._now[name] = replace(self._now[name], objects=objects)
 
-    def _change(self, index: int, number: int, names: set[str]) -> None:
-        """Give new versions to what a cell changed in place, and to all that may share a part with it."""
-        touched = self._objects(names)
+    def _change(self, index: int, number: int, touched: frozenset[int]) -> None:
+        """Give new versions to all names whose values may have a part in what a cell changed in place."""
         for name, version in list(self._now.items()):
             if version.objects & touched:
                 self._need(index, version)
