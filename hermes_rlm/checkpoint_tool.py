@@ -72,7 +72,9 @@ def list_(arguments: dict[str, Any], call: Any, caller: Caller) -> dict[str, Any
     """List this session's checkpoints, newest first; of all sessions with allow_cross_session."""
     own = checkpoint.path_of(call.home, call.session_id, DEFAULT_NAME).parent
     every = checkpoint.listing(call.home)
-    found = every if _flag(arguments, "allow_cross_session") else [one for one in every if one.path.parent == own]
+    found = (
+        every if _flag(arguments, "allow_cross_session") else [one for one in every if one.path.parent == own]
+    )
     found.sort(key=lambda entry: -entry.modified)
     rows = [
         {
@@ -86,7 +88,11 @@ def list_(arguments: dict[str, Any], call: Any, caller: Caller) -> dict[str, Any
         for entry in found[:LISTED]
     ]
     more = len(found) - len(rows)
-    return {"ok": True, "checkpoints": rows, "note": f"{more} older ones" if more else "" if rows else "there are none"}
+    return {
+        "ok": True,
+        "checkpoints": rows,
+        "note": f"{more} older ones" if more else "" if rows else "there are none",
+    }
 
 
 def delete(arguments: dict[str, Any], call: Any, caller: Caller) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What register() does: one copy per process, only the tools that are switched on, commands loaded when used."""
+"""What register() does: one copy per process, the tools that are switched on, commands loaded when used."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ _LEAST = 200
 
 
 def text(fields: dict[str, Any]) -> str:
-    """Return the reply as JSON: fields that say nothing are left out, long ones are cut, the cut is marked."""
+    """Return the reply as JSON: fields that say nothing are left out, long ones are cut and marked."""
     lean = {name: value for name, value in fields.items() if value not in (None, "", [], {}) or name == "ok"}
     for name, limit in _FIELDS.items():
         if isinstance(lean.get(name), str):

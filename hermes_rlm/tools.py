@@ -42,9 +42,7 @@ class Call:
     @classmethod
     def of(cls, keywords: dict[str, Any]) -> Call:
         home = hermes_home()
-        return cls(
-            sessions.of_call(keywords), str(keywords.get("task_id") or ""), home, settings_.load(home)
-        )
+        return cls(sessions.of_call(keywords), str(keywords.get("task_id") or ""), home, settings_.load(home))
 
     def session(self) -> Any:
         from .kernel.pool import POOL
@@ -65,7 +63,9 @@ def rlm_exec(arguments: dict[str, Any], call: Call) -> dict[str, Any]:
     if not isinstance(code, str) or not code.strip():
         raise Problem("code must be a text of Python code")
     if len(code) > MOST_CODE:
-        raise Problem(f"code has {len(code):,} characters; at most {MOST_CODE:,}: read data from a file instead")
+        raise Problem(
+            f"code has {len(code):,} characters; at most {MOST_CODE:,}: read data from a file instead"
+        )
     seconds = _seconds(arguments.get("timeout"))
     refusal = whole_script_check(code)
     if refusal is not None:
@@ -273,9 +273,9 @@ def _object(required: tuple[str, ...] = (), **properties: dict[str, Any]) -> dic
 TOOLS = (
     Tool(
         rlm_exec,
-        "Run Python in this session's persistent kernel, like a notebook cell: variables, imports and files stay "
-        "for later calls; the last expression comes back as `value`. Load data once, bind results to names, and "
-        "print short summaries, never whole data. read_file, write_file, search_files, patch, terminal, "
+        "Run Python in this session's persistent kernel, like a notebook cell: variables, imports and files "
+        "stay for later calls; the last expression comes back as `value`. Load data once, bind results to "
+        "names, and print short summaries, never whole data. read_file, write_file, search_files, patch, terminal, "
         "web_search and web_extract are functions in it that return Python values. Top-level await works. "
         "Long output is cut and kept in a file that the reply names.",
         _object(
@@ -298,8 +298,8 @@ TOOLS = (
     ),
     Tool(
         rlm_checkpoint,
-        "Save the kernel's variables to disk under a name, restore them, list or delete checkpoints. The reply "
-        "names what could not be saved and why. restore keeps newer values unless overwrite is true.",
+        "Save the kernel's variables to disk under a name, restore them, list or delete checkpoints. The "
+        "reply names what could not be saved and why. restore keeps newer values unless overwrite is true.",
         _object(
             ("action",),
             action={"type": "string", "enum": ["save", "restore", "list", "delete"]},

@@ -188,7 +188,7 @@ class Kernel:
         process.end_strays({self.id})
 
     def let_go(self) -> None:
-        """In a forked copy of the host: give up the ends whose closing tells the kernel of the host's death."""
+        """In a forked copy of the host: close the ends by which the kernel knows that the host lives."""
         self.channel.close()
         os.close(self._lifeline)
 

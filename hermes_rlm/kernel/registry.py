@@ -120,6 +120,9 @@ def _records(paths: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
             isinstance(record, dict)
             and isinstance(record.get("id"), str)
             and all(isinstance(record.get(name), int) for name in numbers)
-            and all(isinstance(record.get(name), (int, str, type(None))) for name in ("start_time", "parent_start"))
+            and all(
+                isinstance(record.get(name), (int, str, type(None)))
+                for name in ("start_time", "parent_start")
+            )
         ):
             yield path, record

@@ -406,9 +406,7 @@ class SessionKernel:
             return False
         path = checkpoint.path_of(self.home, self.id, AUTOSAVE)
         try:
-            answer = self._kernel.call(
-                "save", Watch(AUTOSAVE_SECONDS), name=AUTOSAVE, **self._saving(path)
-            )
+            answer = self._kernel.call("save", Watch(AUTOSAVE_SECONDS), name=AUTOSAVE, **self._saving(path))
         except OSError:
             return False
         if not (answer.reply or {}).get("ok"):

@@ -3,8 +3,8 @@
     start(**environment)      a throwaway home, kept as HOME, and the plugin loaded
     run, reset, save, restore, pid, evict, stop_all, register, norm
 
-Needs the real host where a case uses it. `norm` turns a reply into {ok, value, out, err, note, raw}: the value
-as its repr, stdout and stderr together, the error's text, and notes with warnings.
+Needs the real host where a case uses it. `norm` turns a reply into {ok, value, out, err, note, raw}: the
+value as its repr, stdout and stderr together, the error's text, and notes with warnings.
 """
 
 from __future__ import annotations
@@ -63,7 +63,12 @@ def reset(session: str = "s") -> dict[str, Any]:
 def save(session: str = "s", name: str = "latest") -> dict[str, Any]:
     answer = _call("rlm_checkpoint", {"action": "save", "name": name}, session)
     told = json.loads(answer["raw"])
-    return {**answer, "checkpoint": told.get("path"), "pruned": told.get("pruned"), "error": told.get("error")}
+    return {
+        **answer,
+        "checkpoint": told.get("path"),
+        "pruned": told.get("pruned"),
+        "error": told.get("error"),
+    }
 
 
 def restore(session: str = "s", name: str = "latest") -> dict[str, Any]:

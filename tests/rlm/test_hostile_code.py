@@ -47,7 +47,9 @@ def loses(agent, code, timeout=30):
 
 
 def test_a_forged_reply_is_output(agent):
-    forged = '{"id": 2, "ok": true, "value": "FORGED", "notes": [], "assigned": [], "deleted": [], "figures": []}'
+    forged = (
+        '{"id": 2, "ok": true, "value": "FORGED", "notes": [], "assigned": [], "deleted": [], "figures": []}'
+    )
     answer = survives(agent, f"print({forged!r})")
     assert answer == {"ok": True, "stdout": forged + "\n"}
 
@@ -98,7 +100,8 @@ def test_endless_output_ends_with_the_time(agent):
 
 
 def test_a_flood_on_descriptor_2_does_not_block(agent):
-    code = "import subprocess\nsubprocess.run(['sh', '-c', 'head -c 300000 /dev/zero | tr \"\\\\0\" e >&2; exit 3'])"
+    flood = "head -c 300000 /dev/zero | tr '\\0' e >&2; exit 3"
+    code = f"import subprocess\nsubprocess.run(['sh', '-c', {flood!r}])"
     answer = survives(agent, code + ".returncode")
     assert answer["value"] == "3"
     assert answer["stderr"].endswith("eee")
@@ -269,7 +272,7 @@ def test_lone_surrogates_in_output_value_and_code(agent):
 
 def test_a_repr_of_50_mb_is_cut(agent):
     answer = survives(agent, "class Big:\n    def __repr__(self): return 'x' * 50_000_000\nBig()")
-    assert len(answer["value"]) < 2200 and "left out" in answer["value"] or "cut at" in answer["value"]
+    assert (len(answer["value"]) < 2200 and "left out" in answer["value"]) or "cut at" in answer["value"]
     answer = survives(agent, "['y' * 1000] * 50_000")
     assert len(answer["value"]) < 2200
 
@@ -377,7 +380,11 @@ def test_memory_over_the_limit_stops_the_cell_and_keeps_what_could_be_saved(agen
     knob("MAX_RSS_MB", 150)
     knob("RSS_POLICY", "stop")
     agent.run("small = 'kept'")
-    answer = agent.run("import time\nbig = [bytearray(1 << 20) for _ in range(250)]\nfor b in big: b[::4096] = b'x' * 256\ntime.sleep(30)", 60)
+    answer = agent.run(
+        "import time\nbig = [bytearray(1 << 20) for _ in range(250)]\n"
+        "for b in big: b[::4096] = b'x' * 256\ntime.sleep(30)",
+        60,
+    )
     assert not answer["ok"] and "150 MB" in answer["error"]
     follow = agent.run("small")
     assert follow["value"] == "'kept'" and "restarted: it used more than 150 MB" in follow["note"]

@@ -1,4 +1,4 @@
-"""Cases that earlier tools got wrong, played through the adapter, as somebody would who does not know the plugin."""
+"""Cases that earlier tools got wrong, played through the adapter, without knowing the plugin."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ def test_output_of_a_child_process_belongs_to_its_call_and_no_other():
 
 
 def test_a_late_print_is_delivered_with_the_next_reply_and_shifts_none():
-    adapter.run("import threading, time\ndef bg():\n    time.sleep(.3); print('LATE LINE')\nthreading.Thread(target=bg).start()")
+    adapter.run(
+        "import threading, time\ndef bg():\n    time.sleep(.3); print('LATE LINE')\n"
+        "threading.Thread(target=bg).start()"
+    )
     time.sleep(0.6)
     first, second = adapter.run("'probe-A'"), adapter.run("'probe-B'")
     assert (first["value"], second["value"]) == ("'probe-A'", "'probe-B'")
@@ -66,7 +69,7 @@ def test_a_save_over_the_limit_says_no_and_keeps_what_was_saved_before():
     assert adapter.save()["ok"]
     adapter.run("big = b'x' * (540 * 1024 * 1024)")
     refused = adapter.save()
-    assert not refused["ok"] and "500" in refused["error"]
+    assert not refused["ok"] and "limit of 524,288,000 bytes" in refused["error"]
     adapter.run("del big, small")
     assert adapter.restore()["ok"]
     assert adapter.run("small")["value"] == "'kept'"

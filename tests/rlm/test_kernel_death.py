@@ -1,4 +1,4 @@
-"""The host dies, in the middle of anything: nothing of its kernels stays. And kernels leave nothing when they end."""
+"""The host dies, in the middle of anything: nothing of its kernels stays. Nor when they end by themselves."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ from hermes_rlm import tools
 from hermes_rlm.kernel import pool
 run = {tool.name: tool for tool in tools.TOOLS}["rlm_exec"].handler
 run({"code": "keep = [1, 2, 3]"}, session_id="s")
-kernel = pool.POOL.overview and next(iter(pool.POOL._live)).kernel
+kernel = next(iter(pool.POOL._live)).kernel
 if sys.argv[2]:
-    threading.Thread(target=run, args=({"code": sys.argv[2]},), kwargs={"session_id": "s"}, daemon=True).start()
+    cell = {"code": sys.argv[2]}
+    threading.Thread(target=run, args=(cell,), kwargs={"session_id": "s"}, daemon=True).start()
     time.sleep(0.7)
 print(json.dumps({"pid": kernel.pid, "id": kernel.id}), flush=True)
 time.sleep(60)

@@ -62,15 +62,17 @@ def test_dataclasses_with_future_annotations(agent):
 
 def test_typing_and_source_of_functions(agent):
     agent.run("def f(x: int) -> 'list[int]':\n    return [x]")
-    assert agent.value("import inspect; inspect.getsource(f)") == "def f(x: int) -> 'list[int]':\n    return [x]"
+    assert (
+        agent.value("import inspect; inspect.getsource(f)") == "def f(x: int) -> 'list[int]':\n    return [x]"
+    )
     assert agent.run("import typing; typing.get_type_hints(f)['return']")["value"] == "list[int]"
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_a_pool_of_processes_runs_functions_of_cells(agent, method):
     agent.run("LIMIT = 3\ndef square(n):\n    return min(n * n, LIMIT)")
-    code = f"import multiprocessing as mp\nwith mp.get_context({method!r}).Pool(2) as pool:\n    r = pool.map(square, [1, 2])\nr"
-    answer = agent.run(code)
+    use = f"with mp.get_context({method!r}).Pool(2) as pool:\n    r = pool.map(square, [1, 2])\nr"
+    answer = agent.run(f"import multiprocessing as mp\n{use}")
     assert answer.get("value") == "[1, 3]", answer
 
 
@@ -134,7 +136,9 @@ def test_python_skills_import_and_can_call_tools(agent, home):
     module = home / "skills" / "numbers" / "python" / "tally"
     module.mkdir(parents=True)
     (home / "skills" / "numbers" / "SKILL.md").write_text("---\nname: numbers\ndescription: Counts.\n---\n")
-    (module / "__init__.py").write_text("def count(items): return len(items)\nhas_tools = callable(read_file)\n")
+    (module / "__init__.py").write_text(
+        "def count(items): return len(items)\nhas_tools = callable(read_file)\n"
+    )
     assert agent.call("rlm_skills", {})["skills"] == [
         {"import": "import tally", "skill": "numbers", "does": "Counts."}
     ]
@@ -162,7 +166,7 @@ def test_a_broken_skill_never_stops_the_kernel(agent, home):
 @pytest.mark.skipif(not SCIENCE.exists(), reason="scripts/test makes .venv-science")
 class TestScience:
     @pytest.fixture(autouse=True)
-    def science(self, knob):
+    def science(self, home, knob):
         knob("PYTHON", SCIENCE)
 
     def test_numpy_and_pandas_work_and_are_described(self, agent):
@@ -181,6 +185,8 @@ class TestScience:
         answer = agent.run("import matplotlib.pyplot as plt\nplt.plot([1, 2, 3])\nNone", timeout=120)
         assert answer["ok"], answer
         (figure,) = answer["figures"]
-        assert Path(figure).read_bytes().startswith(b"\x89PNG") and Path(figure).stat().st_mode & 0o777 == 0o600
+        assert (
+            Path(figure).read_bytes().startswith(b"\x89PNG") and Path(figure).stat().st_mode & 0o777 == 0o600
+        )
         assert Path(figure).is_relative_to(agent.home)
         assert "figures" not in agent.run("1")

@@ -26,7 +26,9 @@ def test_eviction_keeps_the_state_and_says_so_once(agent):
     answer = agent.run("(x, double(4), p.a, math.floor(2.5))")
     assert answer["value"] == "([1, 2], 8, 5, 2)"
     assert agent.pid() != before
-    assert answer["note"].startswith("restarted: its place was needed by another session; lost: []; restored: [")
+    assert answer["note"].startswith(
+        "restarted: its place was needed by another session; lost: []; restored: ["
+    )
     assert "ago)" in answer["note"]
     assert "note" not in agent.run("x")
 
@@ -111,8 +113,8 @@ def test_the_memory_limit_holds_between_calls_too(agent, session, knob):
     knob("MAX_RSS_MB", 100)
     knob("RSS_POLICY", "stop")
     agent.run(
-        "import threading, time\nheld = []\n"
-        "def grow():\n    time.sleep(0.3); b = bytearray(200 << 20); b[::4096] = b'x' * (200 << 8); held.append(b)\n"
+        "import threading, time\nheld = []\ndef grow():\n    time.sleep(0.3)\n"
+        "    block = bytearray(200 << 20)\n    block[::4096] = b'x' * (200 << 8)\n    held.append(block)\n"
         "threading.Thread(target=grow, daemon=True).start()"
     )
     give_up = time.monotonic() + 15

@@ -106,7 +106,9 @@ def test_a_switched_off_checkpoint_leaves_no_pickle_path_in_the_kernel(agent, kn
 def test_a_second_copy_registers_nothing_and_is_told_once(registered, caplog):
     from hermes_rlm._common.registration import Registration
 
-    other = Registration("hermes-rlm", registration.MARKER, "/elsewhere/hermes_rlm/registration.py", hooks.HOOKS)
+    other = Registration(
+        "hermes-rlm", registration.MARKER, "/elsewhere/hermes_rlm/registration.py", hooks.HOOKS
+    )
     for _ in range(2):
         assert not other.begin(Host(), registration.logger)
     assert [record.getMessage() for record in caplog.records] == [
@@ -185,7 +187,7 @@ def test_vars_tell_name_type_size_preview_and_cell(agent):
     agent.run("x = list(range(1000))")
     agent.run("text = 'a' * 1000\nclass P: pass\np = P()")
     rows = {row["name"]: row for row in agent.call("rlm_vars", {})["variables"]}
-    assert list(rows)[0] in ("text", "P", "p")
+    assert next(iter(rows)) in ("text", "P", "p")
     assert rows["x"]["type"] == "list" and rows["x"]["len"] == 1000 and rows["x"]["cell"] == 1
     assert rows["x"]["preview"].startswith("[0, 1, 2") and len(rows["x"]["preview"]) < 220
     assert rows["text"]["cell"] == 2 and "terminal" not in rows
@@ -212,7 +214,13 @@ TEXTS = st.text(st.characters(), max_size=9000) | st.text('"\\\n\x00\x1b😀', m
 @given(value=TEXTS, stdout=TEXTS, error=TEXTS, names=st.lists(st.text(max_size=200), max_size=100))
 def test_a_reply_is_bounded_valid_and_cuts_are_marked(value, stdout, error, names):
     text = reply.text(
-        {"ok": False, "value": value, "stdout": stdout, "error": error, "kernel": {"cell": 1, "assigned": names}}
+        {
+            "ok": False,
+            "value": value,
+            "stdout": stdout,
+            "error": error,
+            "kernel": {"cell": 1, "assigned": names},
+        }
     )
     assert len(text) <= reply.LIMIT
     text.encode("utf-8")

@@ -6,9 +6,8 @@ of the builtins, so that code in a cell may replace any of those; and their byte
 
 import builtins
 import sys
-from posix import stat
-
 from _frozen_importlib_external import SourceFileLoader, spec_from_file_location
+from posix import stat
 
 KERNEL_NAME = "_hermes_rlm_kernel"
 _BYTECODE = sys.pycache_prefix

@@ -1,9 +1,8 @@
 """Run one cell: compile, execute, evaluate the last expression, report what it did to the namespace."""
 
+import _ast
 import sys
 from time import time
-
-import _ast
 
 from . import errors, preview
 from .spawned import Script

@@ -56,7 +56,7 @@ def describe(error: BaseException, cell: str) -> str:
 
 
 def cut(text: str, limit: int) -> str:
-    """Keep the start and the end of a text of more than ``limit`` characters; the end says what went wrong."""
+    """Cut a text to ``limit`` characters, keeping its start and its end, which says what went wrong."""
     if len(text) <= limit:
         return text
     head = limit // 4

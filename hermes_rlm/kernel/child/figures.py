@@ -21,7 +21,9 @@ def save(directory: str, cell: int) -> tuple:
         path = f"{directory}/cell{cell}-{count}.png"
         try:
             os.makedirs(directory, mode=0o700, exist_ok=True)
-            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600), "wb") as file:
+            with open(
+                os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600), "wb"
+            ) as file:
                 pyplot.figure(number).savefig(file, format="png", bbox_inches="tight")
             paths.append(path)
         except Exception as error:

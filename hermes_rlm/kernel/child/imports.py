@@ -8,7 +8,6 @@ that finds nothing.
 
 import posix
 import sys
-
 from _frozen_importlib_external import PathFinder
 from _thread import RLock
 

@@ -5,15 +5,14 @@ SIGKILL for the whole process group when it closes (F_SETSIG; a thread where tha
 Between cells the channel ends, and the state is saved first, within a second and a half.
 """
 
+import _signal
+import _thread
 import builtins
 import faulthandler
 import posix
 import sys
-from time import sleep, time
-
-import _signal
-import _thread
 from fcntl import F_GETFL, F_SETFL, F_SETOWN, fcntl
+from time import sleep, time
 
 from . import cell as cells
 from . import figures, imports, preview
@@ -171,9 +170,7 @@ class Kernel:
 
     def _vars(self, request: dict) -> dict:
         self._own_signals()
-        names = [
-            name for name in self.main.__dict__ if type(name) is str and not cells.is_dunder(name)
-        ]
+        names = [name for name in self.main.__dict__ if type(name) is str and not cells.is_dunder(name)]
         newest = sorted(names, key=lambda name: -self.cells.written_by.get(name, 0))[:VARIABLES_SHOWN]
         rows = []
         for name in newest:

@@ -35,7 +35,7 @@ class Script:
             del self._statements[0]
 
     def write(self, main) -> None:
-        """Write the file and make it the script of the module ``main``; a failure leaves things as they are."""
+        """Write the file and make it the script of the module ``main``; a failure changes nothing."""
         if self.path is None:
             return
         import os

@@ -8,7 +8,6 @@ cell may close or replace all of it; it is put back after the cell.
 import posix
 import sys
 from _io import BufferedWriter, FileIO, TextIOWrapper, open
-
 from fcntl import F_DUPFD_CLOEXEC, fcntl
 
 # Private copies live up here, out of the way of code that closes or counts low descriptors.

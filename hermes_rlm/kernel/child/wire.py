@@ -5,7 +5,6 @@ the interpreter, and code in a cell may replace its functions.
 """
 
 import posix
-
 from _json import encode_basestring_ascii as _quote
 from _json import make_scanner
 
