@@ -5,6 +5,7 @@ Each function adds findings and facts to a report. Nothing is changed that a ker
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import subprocess
@@ -72,13 +73,15 @@ def home(report: Any, home: Path) -> None:
         report.wrong("cannot write", f"{home} is no directory: start a session, or set HERMES_HOME")
         return
     directory = home / "state" / "rlm"
-    there = next(path for path in (directory, directory.parent, home) if path.is_dir())
+    places = (directory, directory.parent, home)
+    there = next(path for path in places if path.is_dir())
     probe = there / f".doctor-{os.getpid()}"
     try:
         files.append_line(probe, b"x" * 4096)
         probe.unlink()
-        if there != directory and os.path.lexists(directory):
-            raise NotADirectoryError(20, "in the way of a directory", str(directory))
+        for path in places:
+            if os.path.lexists(path) and not path.is_dir():
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
     except OSError as error:
         report.wrong(
             "cannot write", f"{error.filename or there}: {error.strerror}; kernels keep their state there"

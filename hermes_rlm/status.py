@@ -83,7 +83,7 @@ def _row(path: Path, record: dict[str, Any], now: float) -> KernelRow:
     depth = record.get("depth")
     return KernelRow(
         kernel=record["id"],
-        session=str(record.get("session")),
+        session=str(record.get("session", "")),
         state=(LIVE if has_host else ORPHAN) if runs else STALE,
         pid=record["pid"],
         host=record["parent"],

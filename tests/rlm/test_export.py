@@ -13,7 +13,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from hermes_rlm import export, slicing
+from hermes_rlm import cells, export, sessions, slicing
 from hermes_rlm.cells import CUT_MARK, LEFT_OUT, Cell
 
 
@@ -87,13 +87,13 @@ def shown(names: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def check(session: Session, *, cells: list[int] | None = None) -> str:
+def check(session: Session, *, needed: list[int] | None = None) -> str:
     """The script gives what the session had, from the cells expected; it is returned."""
     script = session.script()
     made, wanted = shown(names_of(script)), shown(session.names)
     assert {name: made.get(name) for name in wanted} == wanted
-    if cells is not None:
-        assert session.included() == cells
+    if needed is not None:
+        assert session.included() == needed
     return script
 
 
@@ -102,13 +102,13 @@ def check(session: Session, *, cells: list[int] | None = None) -> str:
 
 def test_cells_that_no_live_name_needs_are_left_out() -> None:
     session = Session().run("a = 1", "print(a)", "b = a + 1", "len([a, b])", "b = a + 2", "print(b, a)")
-    script = check(session, cells=[1, 5])
+    script = check(session, needed=[1, 5])
     assert "# cell 1\na = 1\n" in script and "# cell 5\nb = a + 2\n" in script
     assert "# Left out, as no live name needs them: cells 2-4, 6." in script
 
 
 @pytest.mark.parametrize(
-    ("sources", "cells"),
+    ("sources", "needed"),
     [
         (["a = []", "a.append(1)", "len(a)"], [1, 2]),
         (["a = {}", "a['k'] = 1", "a.get('k')"], [1, 2]),
@@ -148,19 +148,19 @@ def test_cells_that_no_live_name_needs_are_left_out() -> None:
         (["import itertools", "c = itertools.count()", "first = next(c)", "second = next(c)"], [1, 2, 3, 4]),
     ],
 )
-def test_what_made_or_changed_a_live_name_is_in(sources: list[str], cells: list[int]) -> None:
+def test_what_made_or_changed_a_live_name_is_in(sources: list[str], needed: list[int]) -> None:
     session = Session().run(*sources)
     made, wanted = shown(names_of(session.script())), shown(session.names)
     assert made.keys() >= wanted.keys()
     # The text of other objects holds their address, which another run does not repeat.
     assert all(made[name] == text for name, text in wanted.items() if " object at 0x" not in text)
     deletions = {number for number, source in enumerate(sources, 1) if source.startswith("del ")}
-    assert set(session.included()) - deletions == set(cells) - deletions
+    assert set(session.included()) - deletions == set(needed) - deletions
 
 
 def test_a_name_that_was_deleted_is_not_live() -> None:
     session = Session().run("a = 1", "b = 2", "del a")
-    assert check(session, cells=[2]).count("# cell ") == 1
+    assert check(session, needed=[2]).count("# cell ") == 1
 
 
 def test_nothing_live_is_a_script_too() -> None:
@@ -175,22 +175,22 @@ def test_nothing_live_is_a_script_too() -> None:
 
 def test_a_cell_that_failed_partway_gives_what_it_bound() -> None:
     session = Session().run("a = 1\nb = 2\n1 / 0\nc = 3", "d = a + b")
-    script = check(session, cells=[1, 2])
+    script = check(session, needed=[1, 2])
     assert "# cell 1, failed partway: it bound a, b before its error\ntry:\n    a = 1\n" in script
 
 
 def test_a_failed_query_is_left_out_and_a_failed_change_is_not() -> None:
     session = Session().run("a = [1]", "a.nothing()", "a.append(2); a.nothing()")
-    check(session, cells=[1, 3])
+    check(session, needed=[1, 3])
     session = Session().run("a = []", "for i in range(3):\n    a.append(1 // (1 - i))")
-    check(session, cells=[1, 2])
+    check(session, needed=[1, 2])
 
 
 def test_a_failed_cell_ends_where_its_name_was_missing() -> None:
     session = Session().run("a = []\nb = 1", "del b", "c = 1; a.append(b)\na.append(2)", "b = 5")
     assert "a.append(2)" not in check(session)
     session = Session().run("a = [1]", "a.append(2); missing\na.append(3)")
-    check(session, cells=[1, 2])
+    check(session, needed=[1, 2])
 
 
 def test_sys_exit_ends_its_cell_and_not_the_script() -> None:
@@ -307,17 +307,17 @@ def test_a_reset_ends_what_was_before_it() -> None:
     session = Session().run("a = 1", "b = 2").event("reset")
     session.names = {}
     session.run("b = 3")
-    check(session, cells=[3])
+    check(session, needed=[3])
 
 
 def test_lost_names_are_not_live_and_restored_ones_are_made_by_their_cells() -> None:
     session = Session().run("a = [1]", "b = 2", "a.append(3)", "c = 5").event("lost")
     session.names = {"a": [1], "b": 2}
     session.event("restored", "a", "b", as_of=2)
-    check(session, cells=[1, 2])
+    check(session, needed=[1, 2])
     session = Session().run("a = 1", "b = 2").event("lost", "b")
     del session.names["b"]
-    check(session, cells=[1])
+    check(session, needed=[1])
 
 
 def test_restored_names_of_unknown_making_are_listed() -> None:
@@ -350,6 +350,28 @@ def test_the_same_journal_gives_the_same_bytes_in_every_process() -> None:
         for seed in ("1", "2", "3")
     }
     assert len(outputs) == 1
+
+
+def test_the_journal_of_a_real_kernel_is_exported(agent: Any) -> None:
+    for code in (
+        "rows = [{'n': n} for n in range(3)]",
+        "sum(row['n'] for row in rows)",
+        "for row in rows: row['n'] *= 2",
+        "import asyncio\ntotal = await asyncio.sleep(0, sum(row['n'] for row in rows))",
+        "half = total / 2\nhalf.missing",
+        "del row",
+    ):
+        agent.run(code)
+    found = cells.read(sessions.directory(agent.home, "s"))
+    assert found.session_id == "s" and [cell.number for cell in found.cells] == [1, 2, 3, 4, 5, 6]
+    made = names_of(export.script(found.cells, "s"))
+    assert (made["rows"], made["total"], made["half"]) == ([{"n": 0}, {"n": 2}, {"n": 4}], 6, 3.0)
+    agent.evict()
+    agent.run("more = 1")
+    agent.call("rlm_reset", {})
+    agent.run("last = 1")
+    made = names_of(export.script(cells.read(sessions.directory(agent.home, "s")).cells))
+    assert made == {"last": 1}
 
 
 # Any session --------------------------------------------------------------------------------------
