@@ -41,7 +41,8 @@ def find(home: Path, name: str) -> str:
     called = printable(name[:80])
     if matches:
         raise NotFoundError(f"{len(matches)} sessions begin with {called!r}: {listed}; give more of the id")
-    raise NotFoundError(f"no session {called!r} in {home}; there are {len(ids)}: {listed or 'none'}")
+    there = f"of {len(ids)} there: {listed}" if ids else "it holds none yet"
+    raise NotFoundError(f"no session {called!r} in {home}; {there}")
 
 
 def checkpoints(home: Path) -> list[Any]:

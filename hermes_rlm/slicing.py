@@ -111,6 +111,7 @@ class _History:
     def follow(self, index: int, entry: Cell) -> None:
         if entry.event == "reset" or (entry.event == "lost" and not entry.deleted):
             self._now.clear()
+            self._removed.clear()
         elif entry.event == "lost":
             self._forget(entry.deleted)
         elif entry.event == "restored":
