@@ -39,7 +39,9 @@ def run_task(answer: str, task: str, *arguments: str) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", default="", help=f"only reports whose name holds this: {', '.join(REPORTS)}")
+    parser.add_argument(
+        "--only", default="", help=f"only reports whose name holds this: {', '.join(REPORTS)}"
+    )
     parser.add_argument("--task", nargs="+", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.task:

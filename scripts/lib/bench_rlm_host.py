@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 from collections.abc import Callable
@@ -17,7 +16,7 @@ from bench_rlm_sides import Echo, Notebooks, running
 SESSION = {"session_id": "bench", "task_id": "bench"}
 EVERY_TOOL = ("read_file", "write_file", "search_files", "patch", "terminal", "web_search", "web_extract")
 SMALL_FILE = "".join(f"line {number} of a small file\n" for number in range(20))
-CALLS, ROUNDS = 10, 20
+READS = 20
 
 
 class Host:
@@ -83,7 +82,9 @@ def task_register(host: str) -> dict[str, float]:
 
 
 def report_register() -> None:
-    child("bench_rlm_host:register", "yes")  # the first run writes the bytecode, as the host's first start does
+    child(
+        "bench_rlm_host:register", "yes"
+    )  # the first run writes the bytecode, as the host's first start does
     for what, host, bar in (
         ("import + register, host loaded", "yes", 10),
         ("  losing case: without the host", "no", None),
@@ -132,61 +133,81 @@ def report_handler() -> None:
     row("  through the host's dispatch", median(milliseconds(blocks["ours"])), "ms")
     row("  ipykernel against the handler", ratio(blocks["notebook"], blocks["handler"]), "x")
     row("  execute_code `print(1+1)`, by the dispatch", median(milliseconds(blocks["execute_code"])), "ms")
-    row("  execute_code against rlm_exec, by the dispatch", ratio(blocks["execute_code"], blocks["ours"]), "x")
+    row(
+        "  execute_code against rlm_exec, by the dispatch", ratio(blocks["execute_code"], blocks["ours"]), "x"
+    )
     row("  losing case: a session's first call", median(milliseconds(found["fresh"])), "ms")
     row("  losing case: the process's first call", found["first"] * 1000, "ms")
 
 
 # From the kernel back to the host ------------------------------------------------------------
 
-BRIDGED = """
+CHEAP_ANSWER = json.dumps(
+    {"success": True, "data": {"web": [{"title": "t", "url": "u", "description": "d"}]}}
+)
+CALLS, ROUNDS = 25, 20
+CHEAP = """
 from time import perf_counter
 _times = []
-for _number in range({first}, {last}):
+for _number in range({calls}):
     _began = perf_counter()
-    _text = read_file({place!r} + f"/bridged-{{_number}}.txt")
+    _found = web_search("anything")
     _times.append(round((perf_counter() - _began) * 1e6))
-assert _text == {text!r}
+assert _found["success"]
 _times
+"""
+READ = """
+from time import perf_counter
+_began = perf_counter()
+_text = read_file({path!r})
+_taken = round((perf_counter() - _began) * 1e6)
+assert _text == {text!r}
+[_taken]
 """
 
 
 def task_bridge() -> dict[str, Any]:
-    """Every read is of another file: the host answers a second read of one in another, shorter way."""
-    host = Host()
-    place = os.getcwd()
-    for number in range(CALLS * (ROUNDS + 1)):
-        for side in ("bridged", "direct"):
-            Path(place, f"{side}-{number}.txt").write_text(SMALL_FILE, "utf-8")
+    """What the way through the kernel adds is seen with a tool that does nothing; reads show its share.
 
-    def bridged(number: int) -> list[float]:
-        first = number * CALLS
-        code = BRIDGED.format(first=first, last=first + CALLS, place=place, text=SMALL_FILE)
+    Every read is of another file: the host answers a second read of one in another, shorter way.
+    """
+    from tools.registry import registry
+
+    host, place = Host(), Path.cwd()
+    registry.get_entry("web_search").handler = lambda arguments, **_: CHEAP_ANSWER
+
+    def inside(code: str) -> list[float]:
         return [one / 1e6 for one in json.loads(host.run(code)["value"])]
 
-    def direct(number: int) -> list[float]:
-        times = []
-        for one in range(number * CALLS, (number + 1) * CALLS):
-            began = time.perf_counter()
-            answer = host.call("read_file", {"path": f"{place}/direct-{one}.txt"})
-            times.append(time.perf_counter() - began)
-            assert "line 19" in answer
-        return times
+    def outside(tool: str, arguments: dict[str, Any]) -> float:
+        return seconds(lambda: host.call(tool, arguments))
 
-    found: dict[str, list[float]] = {"bridged": [], "direct": [], "added": []}
+    found: dict[str, list[float]] = {name: [] for name in ("cheap", "direct", "added", "read", "direct_read")}
     for number in range(ROUNDS + 1):
-        inside, outside = bridged(number), direct(number)
+        bridged = inside(CHEAP.format(calls=CALLS))
+        direct = [outside("web_search", {"query": "anything"}) for _ in range(CALLS)]
         if number:  # the first ones load what the host needs
-            found["bridged"] += inside
-            found["direct"] += outside
-            found["added"].append(p(inside, 50) - p(outside, 50))
+            found["cheap"] += bridged
+            found["direct"] += direct
+            found["added"].append(p(bridged, 50) - p(direct, 50))
+    for number in range(READS + 1):
+        paths = [place / f"{side}-{number}.txt" for side in ("bridged", "direct")]
+        for path in paths:
+            path.write_text(SMALL_FILE, "utf-8")
+        bridged = inside(READ.format(path=str(paths[0]), text=SMALL_FILE))
+        direct = [outside("read_file", {"path": str(paths[1])})]
+        if number:
+            found["read"] += bridged
+            found["direct_read"] += direct
     return found
 
 
 def report_bridge() -> None:
     found = child("bench_rlm_host:bridge", host=True)
-    row("read_file of a small file, from the kernel", median(milliseconds(found["bridged"])), "ms")
-    row("  the host's own dispatch", median(milliseconds(found["direct"])), "ms")
+    row("host tool that does nothing, from the kernel", median(milliseconds(found["cheap"])), "ms")
+    row("  by the host's own dispatch", median(milliseconds(found["direct"])), "ms")
     row("  added", median(milliseconds(found["added"])), "ms", 1)
-    row("  losing case: p99 from the kernel", p(milliseconds(found["bridged"]), 99), "ms")
-    row("    p99 of the host's own dispatch", p(milliseconds(found["direct"]), 99), "ms")
+    row("  losing case: p99 from the kernel", p(milliseconds(found["cheap"]), 99), "ms")
+    row("    p99 by the host's own dispatch", p(milliseconds(found["direct"]), 99), "ms")
+    row("read_file of a small file, from the kernel", median(milliseconds(found["read"])), "ms")
+    row("  by the host's own dispatch", median(milliseconds(found["direct_read"])), "ms")

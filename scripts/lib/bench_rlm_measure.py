@@ -58,6 +58,7 @@ def _spread(values: list[float]) -> str:
 
 
 def _short(value: float) -> str:
+    """Three digits that say something, without an exponent."""
     return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
 
 
@@ -82,13 +83,13 @@ def row(
         return
     found = figure if isinstance(figure, dict) else {"figure": figure}
     value = found["figure"]
-    shown = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3f}"
+    shown = f"{value:,.0f}" if abs(value) >= 1000 or type(value) is int else f"{value:.3f}"
     line = f"{what:<47} {shown:>9} {unit:<3} {found.get('spread', ''):>15} {found.get('n', ''):>5}"
     if bar is not None:
         reached = bar / value if at_least else value / bar
         sign = ">" if at_least else "<"
         line += f"  {sign + format(bar, 'g'):>7} {reached:>5.2f}{' MISS' if reached > 1 else ''}"
-    print(line, flush=True)
+    print(line.rstrip(), flush=True)
 
 
 def child(task: str, *arguments: object, host: bool = False) -> dict[str, Any]:
@@ -110,24 +111,32 @@ def child(task: str, *arguments: object, host: bool = False) -> dict[str, Any]:
             configuration["plugins"] = {"enabled": ["hermes-rlm"]}
             (home / "plugins" / "hermes_rlm").symlink_to(ROOT / "hermes_rlm")
         (home / "config.yaml").write_text(json.dumps(configuration), "utf-8")
-        environment = {
-            name: value
-            for name, value in os.environ.items()
-            if not name.startswith(("HERMES_", "PYTHONDONTWRITE"))
-        }
+        # No keys, and no way out of this machine.
+        names = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "TZ")
+        environment = {name: os.environ[name] for name in names if name in os.environ}
+        for name in ("http_proxy", "https_proxy"):
+            environment[name] = environment[name.upper()] = "http://127.0.0.1:9"
         environment.update(
-            HOME=str(home), HERMES_HOME=str(home), TMPDIR=str(temporary), PYTHONPYCACHEPREFIX=str(BYTECODE)
+            no_proxy="127.0.0.1,localhost",
+            HOME=str(home),
+            HERMES_HOME=str(home),
+            TMPDIR=str(temporary),
+            PYTHONPYCACHEPREFIX=str(BYTECODE),
         )
-        answer = Path(place, "answer.json")
-        subprocess.run(
-            [sys.executable, str(Path(__file__).with_name("bench_rlm.py")), "--task", str(answer), task]
-            + [str(argument) for argument in arguments],
-            cwd=temporary,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=sys.stderr,
-            check=True,
-        )
+        answer, said = Path(place, "answer.json"), Path(place, "said.txt")
+        with said.open("wb") as output:
+            done = subprocess.run(
+                [sys.executable, str(Path(__file__).with_name("bench_rlm.py")), "--task", str(answer), task]
+                + [str(argument) for argument in arguments],
+                cwd=temporary,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+            )
+        if done.returncode:
+            sys.stderr.write(said.read_text("utf-8", "replace")[-4000:])
+            raise SystemExit(f"bench: {task} failed with {done.returncode}")
         return json.loads(answer.read_text("utf-8"))
 
 
