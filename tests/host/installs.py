@@ -1,8 +1,8 @@
 """The three ways this project gets into a Hermes home: one folder, the whole repository, pip.
 
 A `Repository` is a git repository with the files of this checkout as they are now, committed or not,
-under the name a clone of the real one has. `install` puts a copy of the plugin into a home with the
-host's own commands (pip for the entry point), as a user would.
+under the name a clone of the real one has. `install` puts a copy of every plugin into a home with the
+host's own commands (pip for the entry points), as a user would.
 """
 
 from __future__ import annotations
@@ -22,29 +22,44 @@ from tests.host.hermes import HermesHome, Run
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PROJECT = "hermes-unroll-ops-rlm"
-PLUGIN = "hermes-unroll"
-FOLDER = "hermes_unroll"
 WARNS_EVERY_TIME = f"{PROJECT} has no plugin.yaml / __init__.py; may not be a valid plugin"
 
 
 @dataclass(frozen=True)
-class Kind:
-    """What the host makes of one kind of install: the key it writes and the source it lists."""
+class Plugin:
+    """One plugin of the repository: the name it is enabled by, its folder, and `hermes COMMAND`."""
 
     name: str
-    key: str
+    folder: str
+    command: str
+
+
+UNROLL = Plugin("hermes-unroll", "hermes_unroll", "unroll")
+RLM = Plugin("hermes-rlm", "hermes_rlm", "rlm")
+PLUGINS = (UNROLL, RLM)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of install, and the source that the host lists for it."""
+
+    name: str
     source: str
+
+    def key(self, plugin: Plugin) -> str:
+        """What the host calls a plugin of this kind in config.yaml."""
+        return f"{PROJECT}/{plugin.folder}" if self.name == "repository" else plugin.name
 
 
 KINDS = {
-    "folder": Kind("folder", PLUGIN, "user"),
-    "repository": Kind("repository", f"{PROJECT}/{FOLDER}", "user"),
-    "pip": Kind("pip", PLUGIN, "entrypoint"),
+    kind.name: kind
+    for kind in (Kind("folder", "user"), Kind("repository", "user"), Kind("pip", "entrypoint"))
 }
+Listed = dict[str, list[tuple[str, str, str]]]
 
 
 class Repository:
-    """This checkout published at `url`; `release` commits another version of the plugin."""
+    """This checkout published at `url`; `release` commits another version of every plugin."""
 
     def __init__(self, place: Path) -> None:
         self.work = place / "work"
@@ -62,10 +77,10 @@ class Repository:
         return f"file://{self.bare}"
 
     def release(self, version: str) -> None:
-        """Publish a commit in which the plugin and the distribution have another version."""
-        manifest, project = self.work / FOLDER / "plugin.yaml", self.work / "pyproject.toml"
-        _replace_line(manifest, "version: ", f"version: {version}")
-        _replace_line(project, "version = ", f'version = "{version}"')
+        """Publish a commit in which the plugins and the distribution have another version."""
+        for plugin in PLUGINS:
+            _replace_line(self.work / plugin.folder / "plugin.yaml", "version: ", f"version: {version}")
+        _replace_line(self.work / "pyproject.toml", "version = ", f'version = "{version}"')
         self._commit(f"Release {version}")
         git("push", "--quiet", str(self.bare), "main", cwd=self.work)
 
@@ -92,35 +107,69 @@ def checkout_files() -> list[str]:
     return [name for name in listed.split("\0") if name and (CHECKOUT / name).is_file()]
 
 
-def plugin_files() -> set[str]:
-    """The files of the plugin folder, relative to it."""
-    prefix = f"{FOLDER}/"
+def plugin_files(plugin: Plugin) -> set[str]:
+    """The files of a plugin's folder, relative to it."""
+    prefix = f"{plugin.folder}/"
     return {name.removeprefix(prefix) for name in checkout_files() if name.startswith(prefix)}
 
 
-def install(home: HermesHome, repository: Repository, kind: str, site: Path, *options: str) -> Run | None:
-    """Install a copy of one kind; `site` is where the pip copy already lies (see `build_site`)."""
+def version(plugin: Plugin) -> str:
+    """The version in a plugin's manifest."""
+    manifest = (CHECKOUT / plugin.folder / "plugin.yaml").read_text("utf-8")
+    return re.search(r"^version: (\S+)$", manifest, re.MULTILINE)[1]
+
+
+def install(home: HermesHome, repository: Repository, kind: str, site: Path, *options: str) -> dict[str, Run]:
+    """Install a copy of every plugin; return the run that installed each, by its name (of pip none).
+
+    `site` is where the pip copies already lie (see `build_site`).
+    """
     if kind == "pip":
         home.variables["PYTHONPATH"] = str(site)
-        return None
-    suffix = f"#{FOLDER}" if kind == "folder" else ""
-    return done(home.run("plugins", "install", repository.url + suffix, "--no-enable", *options))
+        return {}
+
+    def run(part: str) -> Run:
+        return done(home.run("plugins", "install", repository.url + part, "--no-enable", *options))
+
+    if kind == "folder":
+        return {plugin.name: run(f"#{plugin.folder}") for plugin in PLUGINS}
+    return dict.fromkeys((plugin.name for plugin in PLUGINS), run(""))
 
 
-def enable(home: HermesHome, name: str = PLUGIN) -> Run:
-    """`hermes plugins enable`, answering its question about replacing built-in tools with no."""
-    return done(home.run("plugins", "enable", name, "--no-allow-tool-override"))
+def enable(home: HermesHome) -> None:
+    """Enable every plugin by its name, answering the question about replacing built-in tools with no."""
+    for plugin in PLUGINS:
+        done(home.run("plugins", "enable", plugin.name, "--no-allow-tool-override"))
 
 
-def disable(home: HermesHome, name: str = PLUGIN) -> Run:
-    """`hermes plugins disable`."""
-    return done(home.run("plugins", "disable", name))
+def disable(home: HermesHome) -> None:
+    """Disable every plugin by its name."""
+    for plugin in PLUGINS:
+        done(home.run("plugins", "disable", plugin.name))
 
 
-def listed(home: HermesHome) -> list[tuple[str, str, str]]:
-    """(status, version, source) of each copy of the plugin that `hermes plugins list` shows."""
+def remove(home: HermesHome, kind: str) -> None:
+    """Remove the copies of one kind; pip's go by leaving the path that the host's Python searches."""
+    if kind == "pip":
+        del home.variables["PYTHONPATH"]
+    for name in {"folder": [plugin.name for plugin in PLUGINS], "repository": [PROJECT], "pip": []}[kind]:
+        done(home.run("plugins", "remove", name))
+
+
+def listed(home: HermesHome) -> Listed:
+    """Plugin -> (status, version, source) of each copy of it that `hermes plugins list` shows."""
     items = json.loads(done(home.run("plugins", "list", "--no-bundled", "--json")).stdout)
-    return [(item["status"], item["version"], item["source"]) for item in items if item["name"] == PLUGIN]
+    return {
+        plugin.name: [
+            (item["status"], item["version"], item["source"]) for item in items if item["name"] == plugin.name
+        ]
+        for plugin in PLUGINS
+    }
+
+
+def each(status: str, source: str, released: str | None = None) -> Listed:
+    """What `listed` returns when there is one copy of every plugin, all in this state."""
+    return {plugin.name: [(status, released or version(plugin), source)] for plugin in PLUGINS}
 
 
 def keys(home: HermesHome, which: str) -> list[str]:
@@ -129,11 +178,11 @@ def keys(home: HermesHome, which: str) -> list[str]:
     return config["plugins"].get(which) or []
 
 
-def copy_path(home: HermesHome, kind: str, site: Path) -> Path:
-    """The folder the plugin of one kind is loaded from."""
+def copy_path(home: HermesHome, kind: str, site: Path, plugin: Plugin) -> Path:
+    """The folder that a plugin is loaded from when its copy of one kind works."""
     if kind == "pip":
-        return site / FOLDER
-    return home.path / "plugins" / (PLUGIN if kind == "folder" else f"{PROJECT}/{FOLDER}")
+        return site / plugin.folder
+    return home.path / "plugins" / KINDS[kind].key(plugin)
 
 
 def said(run: Run) -> str:
