@@ -1,4 +1,4 @@
-"""The figures of hermes_rlm beside their bars: ratio is what was measured to the bar, up to 1.00 is within it.
+"""The figures of hermes_rlm, their bars, and the ratio of both (up to 1.00 is within the bar).
 
 Compared things take turns in one run; spread is from the 5th to the 95th percentile (of fewer than 20
 values the least and the most). Machines are shared: compare ratios, and run it twice before believing a miss.

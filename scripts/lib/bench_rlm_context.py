@@ -26,7 +26,8 @@ orders = [dict(row) for row in connection.execute("select * from orders")]
 QUESTIONS = (
     "print(len(orders), sum(o['amount'] for o in orders))",
     "from collections import Counter\nprint(Counter(o['city'] for o in orders).most_common(5))",
-    "late = [o for o in orders if o['days'] > 25]\nprint(len(late), sum(o['amount'] for o in late) / len(late))",
+    "late = [o for o in orders if o['days'] > 25]\n"
+    "print(len(late), sum(o['amount'] for o in late) / len(late))",
     "from statistics import median\nprint({s: median(o['amount'] for o in orders if o['status'] == s)"
     " for s in ('open', 'paid', 'void')})",
     "best = max(orders, key=lambda o: o['amount'])\nprint(best)",
@@ -51,7 +52,8 @@ def make_data(path: str, rows: int) -> None:
     connection = sqlite3.connect(path)
     with connection:
         connection.execute(
-            "create table orders (id integer, customer integer, city text, status text, amount real, days integer)"
+            "create table orders"
+            " (id integer, customer integer, city text, status text, amount real, days integer)"
         )
         connection.executemany(
             "insert into orders values (?, ?, ?, ?, ?, ?)",
@@ -159,7 +161,7 @@ def _talk(host: Host, side: str, session: str, path: str, in_sql: bool) -> Conve
 
 
 def sent_in_all(exchanged: list[int], schemas: int) -> int:
-    """Bytes the model is sent in a conversation: each request has the schemas and all that was said before."""
+    """Bytes the model is sent in a conversation: each request has the schemas and what was said before."""
     return sum(schemas + sum(exchanged[:number]) for number in range(1, len(exchanged) + 1))
 
 
@@ -167,7 +169,7 @@ def report_context() -> None:
     found = child("bench_rlm_context:context", host=True)
     schemas = found["schemas"]
     _rows_of(f"six questions, {ROWS:,} rows", found["large"])
-    ours, theirs = ([talk["bytes"] for talk in found["large"][side]][0] for side in ("ours", "theirs"))
+    ours, theirs = (found["large"][side][0]["bytes"] for side in ("ours", "theirs"))
     saved = sent_in_all(theirs, 0) - sent_in_all(ours, 0)
     row("  saved in the six requests, history counted", saved, "B")
     row("  losing case: schemas of rlm_*, each request", schemas["ours"], "B")

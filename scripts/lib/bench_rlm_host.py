@@ -1,4 +1,4 @@
-"""Figures of the plugin inside the real host: loading it, a tool call, a call from the kernel back to the host."""
+"""Figures of the plugin inside the real host: loading it, a tool call, a call from the kernel back."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bench_rlm_sides import Echo, Notebooks, running
 SESSION = {"session_id": "bench", "task_id": "bench"}
 EVERY_TOOL = ("read_file", "write_file", "search_files", "patch", "terminal", "web_search", "web_extract")
 SMALL_FILE = "".join(f"line {number} of a small file\n" for number in range(20))
-READS = 20
+READS = 12
 
 
 class Host:
@@ -132,10 +132,8 @@ def report_handler() -> None:
     row("  p99", p(milliseconds(turns["ours"]), 99), "ms", 2)
     row("  through the host's dispatch", median(milliseconds(blocks["ours"])), "ms")
     row("  ipykernel against the handler", ratio(blocks["notebook"], blocks["handler"]), "x")
-    row("  execute_code `print(1+1)`, by the dispatch", median(milliseconds(blocks["execute_code"])), "ms")
-    row(
-        "  execute_code against rlm_exec, by the dispatch", ratio(blocks["execute_code"], blocks["ours"]), "x"
-    )
+    row("  execute_code `print(1+1)`, by dispatch", median(milliseconds(blocks["execute_code"])), "ms")
+    row("  execute_code against rlm_exec, by dispatch", ratio(blocks["execute_code"], blocks["ours"]), "x")
     row("  losing case: a session's first call", median(milliseconds(found["fresh"])), "ms")
     row("  losing case: the process's first call", found["first"] * 1000, "ms")
 
@@ -180,7 +178,11 @@ def task_bridge() -> dict[str, Any]:
         return [one / 1e6 for one in json.loads(host.run(code)["value"])]
 
     def outside(tool: str, arguments: dict[str, Any]) -> float:
-        return seconds(lambda: host.call(tool, arguments))
+        began = time.perf_counter()
+        answer = json.loads(host.call(tool, arguments))
+        taken = time.perf_counter() - began
+        assert answer.get("success") or "line 19" in answer["content"]
+        return taken
 
     found: dict[str, list[float]] = {name: [] for name in ("cheap", "direct", "added", "read", "direct_read")}
     for number in range(ROUNDS + 1):

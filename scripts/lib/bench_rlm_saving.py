@@ -13,8 +13,8 @@ from bench_rlm_sides import PluginKernel, running
 VALUES = {
     "bytes": "import os; data = os.urandom(100_000_000)",
     "list of dicts": (
-        "data = [{'id': n, 'name': f'customer {n}', 'city': f'city {n % 997}', 'total': n * 0.25, 'open': n % 3 == 0}"
-        " for n in range({rows})]"
+        "data = [{'id': n, 'name': f'customer {n}', 'city': f'city {n % 997}', 'total': n * 0.25,"
+        " 'open': n % 3 == 0} for n in range({rows})]"
     ),
     "numpy array": "import numpy; data = numpy.random.default_rng(1).random(12_500_000)",
 }

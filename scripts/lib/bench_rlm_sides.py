@@ -57,7 +57,7 @@ class Echo:
 
 
 class PluginKernel:
-    """A kernel as the plugin starts it, without its session: no journal, no registry, no reply for a model."""
+    """A kernel as the plugin starts it, without its session: no journal, no registry, no tool's reply."""
 
     def __init__(self, python: str = sys.executable) -> None:
         from hermes_rlm.bridge import Bridge, Grant
