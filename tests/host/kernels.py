@@ -20,6 +20,8 @@ from tests.host.scenarios.core import call, script, wait_until
 RLM = CHECKOUT / "hermes_rlm"
 TOOLS = ("rlm_exec", "rlm_vars", "rlm_reset", "rlm_skills", "rlm_checkpoint")
 REPLY_LIMIT = 8000
+# After ten calls the host would review the conversation with requests of its own.
+NO_REVIEW = {"memory": {"nudge_interval": 0}, "skills": {"creation_nudge_interval": 0}}
 WITNESS = """
 import json
 from hermes_constants import get_hermes_home
@@ -27,8 +29,9 @@ from hermes_constants import get_hermes_home
 IDENTIFIERS = ("tool_name", "args", "session_id", "task_id", "turn_id", "api_request_id", "tool_call_id")
 
 def note(hook, told, **more):
+    noted = {"hook": hook, **{name: told.get(name) for name in IDENTIFIERS}, **more}
     with (get_hermes_home() / "witness.jsonl").open("a") as out:
-        out.write(json.dumps({"hook": hook, **{name: told.get(name) for name in IDENTIFIERS}, **more}) + "\\n")
+        out.write(json.dumps(noted) + "\\n")
 
 def before(**told):
     note("pre_tool_call", told)
@@ -51,6 +54,7 @@ def witnessed_home(server: ModelServer, *plugins: Path) -> Iterator[HermesHome]:
         for folder in (RLM, *plugins):
             home.install(folder)
         home.write_plugin("witness", WITNESS)
+        home.configure(NO_REVIEW)
         try:
             yield home
         finally:
@@ -61,6 +65,11 @@ def witnessed(home: HermesHome, hook: str) -> list[dict[str, Any]]:
     """What the witness wrote of a hook, oldest first."""
     lines = (home.path / "witness.jsonl").read_text("utf-8").splitlines()
     return [told for told in map(json.loads, lines) if told["hook"] == hook]
+
+
+def ended(home: HermesHome, id: str) -> bool:
+    """Whether the call with this id has ended, as the witness saw it."""
+    return any(told["tool_call_id"] == id for told in witnessed(home, "post_tool_call"))
 
 
 def cell(code: str, id: str, **options: Any) -> dict[str, Any]:
