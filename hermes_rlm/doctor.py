@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import __version__, copies, examination
+from . import __version__, examination
 from . import settings as settings_of
-from ._common import config
+from ._common import config, copies
 from .display import printable
 
 TOOLSET = "rlm"
@@ -61,7 +61,7 @@ class Report:
 def examine(home: Path) -> Report:
     """Examine one home: is a copy loaded, are its tools offered, can a kernel start and save?"""
     report = Report()
-    found = copies.find(home)
+    found = copies.find(home, "hermes-rlm")
     _safe_mode(report)
     _copies(report, found)
     read = config.read_config(home)

@@ -13,16 +13,13 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from . import catalog, status
+from . import catalog, status, tools
 from ._common import files
 from .settings import Settings
 
 START_SECONDS = 20
 OLDEST = (3, 10)
 KEY_BYTES = 32
-UNSUPPORTED = (
-    "hermes-rlm needs Linux or macOS (on Windows: WSL): kernels use process groups, signals and Unix sockets"
-)
 _ASK = "import sys; print(sys.implementation.name, *sys.version_info[:3])"
 _NAMED = 5
 
@@ -31,7 +28,7 @@ def platform_works(report: Any) -> bool:
     """Tell whether kernels exist on this platform at all."""
     if os.name == "posix":
         return True
-    report.wrong("platform", UNSUPPORTED)
+    report.wrong("platform", tools.UNSUPPORTED)
     return False
 
 

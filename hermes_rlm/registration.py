@@ -14,6 +14,7 @@ from .hooks import HOOKS, MIDDLEWARE
 logger = logging.getLogger(__name__)
 
 MARKER = "_hermes_rlm_registered"
+SLASH_ARGUMENTS = "[status|checkpoints|doctor]"
 HELP = "persistent Python kernels: status, checkpoints, export, doctor"
 
 
@@ -34,7 +35,7 @@ def register(ctx: Any) -> None:
                 handler=tool.handler,
                 description=tool.description,
             )
-    optional(ctx, "register_command", "rlm", _slash_command, "kernels of this process", "[checkpoints]")
+    optional(ctx, "register_command", "rlm", _slash_command, "kernels of this process", SLASH_ARGUMENTS)
     optional(ctx, "register_cli_command", "rlm", HELP, _set_up_command, _run_command)
     registration.done(ctx)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 DEFAULT = "default"
+KEPT_DAYS = 30
 _SLUG_LENGTH = 24
 _HASH_DIGITS = 16
 _OTHER = re.compile(r"[^a-z0-9]+")
@@ -44,3 +45,26 @@ def root(home: Path) -> Path:
 def directory(home: Path, session_id: str) -> Path:
     """Return the directory of a session's files; it may not exist."""
     return root(home) / key(session_id)
+
+
+def prune(home: Path, days: float = KEPT_DAYS) -> list[str]:
+    """Remove the directories of sessions in which nothing has changed for so long; return their names."""
+    oldest, removed = time.time() - days * 86400, []
+    try:
+        found = list(os.scandir(root(home)))
+    except OSError:
+        return []
+    for entry in found:
+        if entry.is_dir(follow_symlinks=False) and _newest(entry) < oldest:
+            shutil.rmtree(entry.path, ignore_errors=True)
+            removed.append(entry.name)
+    return sorted(removed)
+
+
+def _newest(directory: os.DirEntry[str]) -> float:
+    """When something in a directory changed last; now, where that cannot be seen."""
+    try:
+        times = [entry.stat(follow_symlinks=False).st_mtime for entry in os.scandir(directory)]
+        return max([*times, directory.stat(follow_symlinks=False).st_mtime])
+    except OSError:
+        return time.time()

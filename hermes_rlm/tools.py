@@ -23,7 +23,9 @@ TOOLSET = "rlm"
 DEFAULT_SECONDS, MOST_SECONDS = 300, 3600
 MOST_CODE = 1_000_000
 VARIABLES_SHOWN = 40
-_REFUSED = "hermes-rlm needs Linux or macOS: kernels use process groups, signals and Unix sockets"
+UNSUPPORTED = (
+    "hermes-rlm needs Linux or macOS (on Windows: WSL): kernels use process groups, signals and Unix sockets"
+)
 
 
 class Problem(Exception):
@@ -255,7 +257,7 @@ class Tool:
         """Run the tool for the host; every failure is a reply."""
         try:
             if sys.platform == "win32":
-                raise Problem(_REFUSED)
+                raise Problem(UNSUPPORTED)
             return reply.text(self.run(arguments if isinstance(arguments, dict) else {}, Call.of(keywords)))
         except Exception as error:
             from .kernel.session import Busy
@@ -275,8 +277,8 @@ TOOLS = (
         rlm_exec,
         "Run Python in this session's persistent kernel, like a notebook cell: variables, imports and files "
         "stay for later calls; the last expression comes back as `value`. Load data once, bind results to "
-        "names, and print short summaries, never whole data. read_file, write_file, search_files, patch, terminal, "
-        "web_search and web_extract are functions in it that return Python values. Top-level await works. "
+        "names, and print short summaries, never whole data. read_file, write_file, search_files, patch, "
+        "terminal, web_search and web_extract are functions in it that return Python values. Top-level await works. "
         "Long output is cut and kept in a file that the reply names.",
         _object(
             ("code",),

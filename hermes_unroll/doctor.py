@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import __version__, catalog, copies, journal, presence
+from . import __version__, catalog, journal, presence
 from . import settings as settings_of
-from ._common import files
+from ._common import copies, files
 from ._common.home import private_dir
 from .tracer import UNATTRIBUTED
 
@@ -66,7 +66,7 @@ class Report:
 def examine(home: Path) -> Report:
     """Examine one home: is a copy loaded, do hooks fire, is anything kept from being recorded?"""
     report = Report()
-    found = copies.find(home)
+    found = copies.find(home, "hermes-unroll")
     _safe_mode(report)
     _copies(report, found)
     _imports(report, home, found)

@@ -53,12 +53,13 @@ class Pool:
             return self._sessions.get((str(home), session_id))
 
     def overview(self) -> list[dict[str, Any]]:
-        """The kernels of this process, without waiting for any: session, state, cell, seconds, names, rss."""
+        """The kernels of this process: session, home, state, cell, seconds, names, rss. Waits for none."""
         with self._lock:
             live = sorted(self._live, key=lambda session: session.id)
         return [
             {
                 "session": session.id,
+                "home": str(session.home),
                 "state": "busy" if session.busy_since is not None else "idle",
                 "cell": session.cell,
                 "seconds": session.busy_seconds or session.idle_seconds,

@@ -71,9 +71,13 @@ def is_live(record: dict[str, Any]) -> bool:
 def sweep(home: Path) -> list[str]:
     """Remove what kernels without a host have left: processes, directories, registrations.
 
-    Returns the ids of the kernels that were swept. Looks at this home's registrations and at this
-    user's directories below the temporary directory, whatever home they belong to.
+    Looks at this home's registrations and at this user's directories below the temporary directory,
+    whatever home they belong to. Sessions in which nothing was run for a month go too. Returns the ids
+    of the kernels that were swept.
     """
+    from .. import sessions
+
+    sessions.prune(home)
     base = temporary_base()
     dead: dict[str, dict[str, Any]] = {}
     for path, record in [*records(home), *_records(base.glob(f"*/{RECORD}"))]:
@@ -113,7 +117,7 @@ def _records(paths: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
     for path in paths:
         try:
             record = json.loads(path.read_bytes())
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             continue
         numbers = ("pid", "parent")
         if (

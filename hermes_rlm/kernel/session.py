@@ -356,7 +356,8 @@ class SessionKernel:
                 time.time(),
                 assigned=tuple(restored),
                 event="restored",
-                as_of=int(reply.get("cell", 0)),
+                # Numbers of another session's cells mean nothing here.
+                as_of=int(reply["cell"]) if reply["session"] == self.id else 0,
             )
             self._write(event)
         return reply

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import hermes_rlm
-from hermes_rlm import checkpoint, cli, copies, doctor, examination
-from hermes_rlm._common import config
+from hermes_rlm import checkpoint, cli, doctor, examination, tools
+from hermes_rlm._common import config, copies
 from hermes_rlm.doctor import Report, examine
 from hermes_rlm.kernel import process, registry
 from tests.rlm.home_contents import register, save_checkpoint
@@ -121,7 +121,7 @@ def test_a_copy_behind_a_later_one_of_its_key_is_hidden(
     installation: Installation, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(copies, "_entry_points", lambda: iter([("pip", "hermes-rlm", str(PACKAGE))]))
-    assert [(copy.kind, copy.hidden, copy.active) for copy in copies.find(home)] == [
+    assert [(copy.kind, copy.hidden, copy.active) for copy in copies.find(home, "hermes-rlm")] == [
         ("folder", True, False),
         ("pip", False, True),
     ]
@@ -290,7 +290,7 @@ def test_a_platform_without_kernels_is_refused_and_nothing_is_tried(
     monkeypatch.setattr(examination.os, "name", "nt")
     report = Report()
     assert not examination.platform_works(report)
-    assert report.findings == [("platform", examination.UNSUPPORTED)]
+    assert report.findings == [("platform", tools.UNSUPPORTED)]
 
 
 def test_what_the_host_no_longer_has(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -90,3 +92,18 @@ def test_times_and_sizes() -> None:
     assert moment(0) == "1970-01-01T00:00:00Z"
     assert moment(1e300) == moment(float("nan")) == moment(float("inf")) == "unknown"
     assert (size(None), size(0), size(1 << 20)) == ("unknown", "0 bytes", "1.0 MB")
+
+
+def test_sessions_unused_for_a_month_are_removed(tmp_path):
+    for name, age in (("old", 40), ("new", 1)):
+        directory = sessions.directory(tmp_path, name)
+        directory.mkdir(parents=True)
+        (directory / "cells.jsonl").write_text("{}")
+        then = time.time() - age * 86400
+        for path in (directory / "cells.jsonl", directory):
+            os.utime(path, (then, then))
+    (sessions.root(tmp_path) / "link").symlink_to(tmp_path)
+    assert sessions.prune(tmp_path) == [sessions.key("old")]
+    assert not sessions.directory(tmp_path, "old").exists()
+    assert sessions.directory(tmp_path, "new").is_dir() and tmp_path.is_dir()
+    assert sessions.prune(tmp_path / "absent") == []

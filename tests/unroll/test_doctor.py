@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import hermes_unroll
-from hermes_unroll import cli, copies, presence, sealing
-from hermes_unroll._common import config
+from hermes_unroll import cli, presence, sealing
+from hermes_unroll._common import config, copies
 from hermes_unroll.doctor import Report, examine
 from tests.unroll.host_driver import Host
 
@@ -51,7 +51,7 @@ class Installation:
 def installation(home: Path, monkeypatch: pytest.MonkeyPatch) -> Installation:
     installation = Installation(home)
     monkeypatch.setattr(config, "read_config", installation.read_config)
-    monkeypatch.setattr(copies, "_entry_points", lambda: iter(()))
+    monkeypatch.setattr(copies, "_entry_points", lambda plugin: iter(()))
     return installation
 
 
@@ -148,7 +148,7 @@ def test_two_copies(installation: Installation, host: Host) -> None:
     report = examine(host.home)
     assert report.status == "two copies"
     assert str(one) in said(report) and str(two) in said(report)
-    assert [copy.kind for copy in copies.find(host.home)] == ["folder", "repository"]
+    assert [copy.kind for copy in copies.find(host.home, "hermes-unroll")] == ["folder", "repository"]
 
 
 def test_a_copy_behind_a_later_one_of_its_key_is_hidden(
@@ -156,7 +156,7 @@ def test_a_copy_behind_a_later_one_of_its_key_is_hidden(
 ) -> None:
     installation.copy("hermes-unroll")
     monkeypatch.setattr(copies, "_entry_points", lambda: iter([("pip", "hermes-unroll", str(PACKAGE))]))
-    found = copies.find(home)
+    found = copies.find(home, "hermes-unroll")
     assert [(copy.kind, copy.hidden, copy.active) for copy in found] == [
         ("folder", True, False),
         ("pip", False, True),

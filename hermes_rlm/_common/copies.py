@@ -1,4 +1,4 @@
-"""The copies of this plugin that a host of a home would find, and which of them it would load.
+"""The copies of a plugin that a host of a home would find, and which of them it would load.
 
 Rests on how hermes-agent 0.19 discovers plugins: `plugins/<dir>` with a manifest has the manifest's name
 as its key; `plugins/<dir>/<dir>` under a directory without a manifest has `<dir>/<dir>`; an entry point
@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ._common import config
+from . import config
 
-NAME = "hermes-unroll"
 ENTRY_POINTS = "hermes_agent.plugins"
 
 
@@ -37,14 +36,14 @@ class Copy:
         return self.enabled and not self.disabled and not self.hidden
 
 
-def find(home: Path) -> list[Copy]:
-    """Return all copies in the order in which the host comes to them."""
+def find(home: Path, name: str) -> list[Copy]:
+    """Return all copies of the plugin ``name`` in the order in which the host comes to them."""
     settings = config.read_config(home)
     enabled = _names(settings.get("plugins.enabled"))
     disabled = _names(settings.get("plugins.disabled"))
     found = [
-        Copy(kind, key, path, bool({key, NAME} & enabled), bool({key, NAME} & disabled))
-        for kind, key, path in (*_folders(home / "plugins"), *_entry_points())
+        Copy(kind, key, path, bool({key, name} & enabled), bool({key, name} & disabled))
+        for kind, key, path in (*_folders(home / "plugins", name), *_entry_points(name))
     ]
     last = {copy.key: copy for copy in found}
     return [
@@ -59,14 +58,14 @@ def _names(value: Any) -> set[str]:
     return {str(item) for item in value} if isinstance(value, (list, tuple, set)) else set()
 
 
-def _folders(plugins: Path) -> Iterator[tuple[str, str, str]]:
+def _folders(plugins: Path, plugin: str) -> Iterator[tuple[str, str, str]]:
     for directory in _subdirectories(plugins):
         name = _manifest_name(directory)
-        if name == NAME:
-            yield "folder", NAME, str(directory)
+        if name == plugin:
+            yield "folder", plugin, str(directory)
         elif name is None:
             for inner in _subdirectories(directory):
-                if _manifest_name(inner) == NAME:
+                if _manifest_name(inner) == plugin:
                     yield "repository", f"{directory.name}/{inner.name}", str(inner)
 
 
@@ -89,13 +88,13 @@ def _manifest_name(directory: Path) -> str | None:
     return None
 
 
-def _entry_points() -> Iterator[tuple[str, str, str]]:
+def _entry_points(plugin: str) -> Iterator[tuple[str, str, str]]:
     """Entry points of the Python that asks: of the host's, when the host or its Python runs this."""
     from importlib.metadata import entry_points
     from importlib.util import find_spec
 
     for point in entry_points(group=ENTRY_POINTS):
-        if point.name == NAME:
+        if point.name == plugin:
             try:
                 spec = find_spec(point.value.partition(":")[0])
             except (ImportError, ValueError):
