@@ -6,7 +6,10 @@ half a surrogate pair, or be very long. It never becomes a path; its key does.
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import time
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path

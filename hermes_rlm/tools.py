@@ -278,8 +278,8 @@ TOOLS = (
         "Run Python in this session's persistent kernel, like a notebook cell: variables, imports and files "
         "stay for later calls; the last expression comes back as `value`. Load data once, bind results to "
         "names, and print short summaries, never whole data. read_file, write_file, search_files, patch, "
-        "terminal, web_search and web_extract are functions in it that return Python values. Top-level await works. "
-        "Long output is cut and kept in a file that the reply names.",
+        "terminal, web_search and web_extract are functions in it that return Python values. Top-level "
+        "await works. Long output is cut and kept in a file that the reply names.",
         _object(
             ("code",),
             code={"type": "string", "description": "Python source"},

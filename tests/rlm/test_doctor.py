@@ -48,7 +48,7 @@ class Installation:
 def installation(home: Path, monkeypatch: pytest.MonkeyPatch) -> Installation:
     installation = Installation(home)
     monkeypatch.setattr(config, "read_config", installation.read_config)
-    monkeypatch.setattr(copies, "_entry_points", lambda: iter(()))
+    monkeypatch.setattr(copies, "_entry_points", lambda plugin: iter(()))
     for name in [name for name in sys.modules if name.partition(".")[0] == "hermes_cli"]:
         monkeypatch.delitem(sys.modules, name)
     installation.copy("hermes-rlm")
@@ -120,7 +120,7 @@ def test_two_copies(installation: Installation, home: Path) -> None:
 def test_a_copy_behind_a_later_one_of_its_key_is_hidden(
     installation: Installation, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(copies, "_entry_points", lambda: iter([("pip", "hermes-rlm", str(PACKAGE))]))
+    monkeypatch.setattr(copies, "_entry_points", lambda plugin: iter([("pip", "hermes-rlm", str(PACKAGE))]))
     assert [(copy.kind, copy.hidden, copy.active) for copy in copies.find(home, "hermes-rlm")] == [
         ("folder", True, False),
         ("pip", False, True),

@@ -54,12 +54,12 @@ class CheckpointFile:
             self._file = os.open(self._temporary, flags, 0o600, dir_fd=self._directory)
             os.fchmod(self._file, 0o600)  # whatever the umask is
             self.write(MAGIC)
+            return self
         except BaseException as error:
             self.close()
             if isinstance(error, OSError):
                 raise WriteFailed(f"no checkpoint can be made in {self._parent}: {error.strerror}") from error
             raise
-        return self
 
     def __exit__(self, *exc_info: object) -> None:
         self.close()

@@ -8,10 +8,14 @@ from _thread import allocate_lock, start_new_thread
 
 
 class Background:
-    """Runs a function at once on another thread; on this one when the system gives no thread."""
+    """Runs a function at once on another thread; on this one when the system gives no thread.
+
+    Only one thread may wait for it.
+    """
 
     def __init__(self, function, *arguments) -> None:
         self._value = self._error = None
+        self._has_ended = False
         self._running = allocate_lock()
         self._running.acquire()
         try:
@@ -25,12 +29,14 @@ class Background:
         except BaseException as error:  # it is raised where somebody waits for it
             self._error = error
         finally:
+            self._has_ended = True
             self._running.release()
 
     def finish(self) -> None:
         """Block until the function has ended, however it ended."""
-        with self._running:
-            pass
+        # The lock is not given back: an interrupt between taking and giving would leave it locked anyway.
+        if not self._has_ended:
+            self._running.acquire()
 
     def wait(self):
         """Return what the function returned, or raise what it raised."""
