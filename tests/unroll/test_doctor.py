@@ -155,7 +155,8 @@ def test_a_copy_behind_a_later_one_of_its_key_is_hidden(
     installation: Installation, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     installation.copy("hermes-unroll")
-    monkeypatch.setattr(copies, "_entry_points", lambda plugin: iter([("pip", "hermes-unroll", str(PACKAGE))]))
+    entry = ("pip", "hermes-unroll", str(PACKAGE))
+    monkeypatch.setattr(copies, "_entry_points", lambda plugin: iter([entry]))
     found = copies.find(home, "hermes-unroll")
     assert [(copy.kind, copy.hidden, copy.active) for copy in found] == [
         ("folder", True, False),
