@@ -132,6 +132,13 @@ def test_secrets_of_the_host_are_not_in_the_kernel(agent, monkeypatch):
     assert agent.value("[n for n in os.environ if 'TOKEN' in n]") == []
 
 
+def test_state_of_the_host_is_not_in_the_kernel(agent, monkeypatch):
+    for name in ("HERMES_YOLO_MODE", "HERMES_INTERACTIVE", "HERMES_SESSION_ID", "_HERMES_GATEWAY"):
+        monkeypatch.setenv(name, "1")
+    names = agent.value("import os; sorted(n for n in os.environ if 'HERMES' in n)")
+    assert names == ["HERMES_HOME", "HERMES_RLM_DEPTH", "HERMES_RLM_KERNEL_ID"]
+
+
 def test_python_skills_import_and_can_call_tools(agent, home):
     module = home / "skills" / "numbers" / "python" / "tally"
     module.mkdir(parents=True)
