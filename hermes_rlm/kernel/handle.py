@@ -84,6 +84,7 @@ class Answer:
     death: str = ""
     salvaged: dict[str, Any] | None = None
     memory: int = 0  # the most that was seen, in bytes
+    keyboard_interrupt: KeyboardInterrupt | None = None  # Ctrl-C on the main thread, to be raised again
 
 
 class Kernel:
@@ -144,10 +145,7 @@ class Kernel:
         return self.process.poll() is None
 
     def call(self, operation: str, watch: Watch, **fields: Any) -> Answer:
-        """Send a request and wait for its answer, for the kernel's end, or until it had to be stopped.
-
-        Raises KeyboardInterrupt (Ctrl-C on the main thread) after the kernel was stopped for it.
-        """
+        """Send a request and wait for its answer, for the kernel's end, or until it had to be stopped."""
         self._number += 1
         messages = [request(operation, self._number, **fields)]
         if self._boot is not None:
@@ -163,8 +161,6 @@ class Kernel:
         self.stdout.drain()
         self.stderr.drain()
         answer.stdout, answer.stderr = self.stdout.take(), self.stderr.take()
-        if wait.keyboard_interrupt is not None:
-            raise wait.keyboard_interrupt
         return answer
 
     def read_idle(self) -> None:
@@ -205,7 +201,6 @@ class _Wait:
         self.kernel, self.operation, self.number = kernel, operation, number
         self.watch, self.answer = watch, answer
         self.done = False
-        self.keyboard_interrupt: KeyboardInterrupt | None = None
         now = time.monotonic()
         self._deadline = now + watch.seconds
         self._next_memory = now + MEMORY_SECONDS
@@ -233,9 +228,9 @@ class _Wait:
                 if not self.done:
                     self._look_around()
             except KeyboardInterrupt as interrupt:
-                if self.keyboard_interrupt is not None:
+                if self.answer.keyboard_interrupt is not None:
                     self._kill()
-                self.keyboard_interrupt = interrupt
+                self.answer.keyboard_interrupt = interrupt
                 self._stop("user")
 
     def _handle(self, poll: Any, ready: list[tuple[int, int]], bridged: set[int]) -> None:

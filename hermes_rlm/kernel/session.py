@@ -138,19 +138,12 @@ class SessionKernel:
             stops_on_memory=settings.rss_policy == "stop",
             salvages=settings.enable_checkpoint,
         )
-        interrupt: KeyboardInterrupt | None = None
-        answer = Answer(stopped="user")
-        try:
-            answer = self._kernel.call("exec", watch, cell=number, code=code)
-        except KeyboardInterrupt as error:
-            interrupt = error
-            if not self._kernel.alive:
-                answer.death = self._kernel.end()
+        answer = self._kernel.call("exec", watch, cell=number, code=code)
         ran = Ran(number, answer, time.monotonic() - began, notes)
         self._note(ran, at, code)
         self._after(ran, settings)
-        if interrupt is not None:
-            raise interrupt
+        if answer.keyboard_interrupt is not None:
+            raise answer.keyboard_interrupt
         return ran
 
     def variables(self, settings: Settings, caller: Caller, seconds: float = 3.0) -> dict[str, Any] | None:
@@ -395,11 +388,14 @@ class SessionKernel:
 
     def _checked(self, answer: Answer, settings: Settings) -> dict[str, Any]:
         """The reply of an operation that is no cell, as a dict that says what went wrong."""
+        if answer.reply is None:
+            self._close(Ended(f"the kernel {answer.death}"))
+        if answer.keyboard_interrupt is not None:
+            raise answer.keyboard_interrupt
         if answer.reply is not None:
-            if answer.stopped:
-                answer.reply.setdefault("error", f"stopped ({answer.stopped})")
+            if answer.stopped and not answer.reply["ok"]:
+                answer.reply["error"] = _STOPPED[answer.stopped]
             return answer.reply
-        self._close(Ended(f"the kernel {answer.death}"))
         return {"ok": False, "error": f"the kernel {answer.death}"}
 
     def _autosave(self, settings: Settings) -> bool:
@@ -462,6 +458,9 @@ class SessionKernel:
             self._journal.append(cell)
         except OSError:
             pass
+
+
+_STOPPED = {"time": "it took too long and was stopped", "user": "stopped by the user"}
 
 
 def _bridge(grant: Grant, directory: Path | None) -> Bridge:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import sys
 import threading
 import time
 
@@ -264,3 +266,47 @@ def test_a_finished_session_is_saved_and_ended(agent):
     assert agent.value("x") == 1
     hooks.on_session_finalize(session_id=None, reason="shutdown")
     hooks.on_session_finalize(session_id="unknown", reason="new_session")
+
+
+def test_ctrl_c_on_the_main_thread_stops_the_cell_keeps_its_variables_and_is_raised_again(agent):
+    agent.run("x = 1")
+    before = agent.pid()
+    threading.Timer(0.5, lambda: signal.raise_signal(signal.SIGINT)).start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        agent.run("y = 2\nwhile True: pass")
+    assert time.monotonic() - began < 5
+    assert agent.pid() == before
+    assert agent.value("(x, y)") == (1, 2)
+    agent.evict()
+    assert agent.value("(x, y)") == (1, 2)
+
+
+def test_a_second_ctrl_c_does_not_wait(agent):
+    agent.run("import time\nx = 1")
+    for seconds in (0.3, 0.8):
+        threading.Timer(seconds, lambda: signal.raise_signal(signal.SIGINT)).start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        agent.run("sum(range(10 ** 11))")
+    assert time.monotonic() - began < 2
+    assert "restarted: the kernel did not stop" in agent.run("1")["note"]
+
+
+def test_the_users_stop_ends_a_cell_within_half_a_second(agent, monkeypatch):
+    import types
+
+    stop = threading.Event()
+    module = types.ModuleType("tools.interrupt")
+    module.is_interrupted = stop.is_set
+    monkeypatch.setitem(sys.modules, "tools.interrupt", module)
+    agent.run("x = 1")
+    before, answers = agent.pid(), []
+    thread = threading.Thread(target=lambda: answers.append(agent.run("y = 2\nwhile True: pass")))
+    thread.start()
+    time.sleep(0.5)
+    stop.set()
+    thread.join(2)
+    stop.clear()
+    assert answers[0]["error"].startswith("stopped by the user; the cell was interrupted")
+    assert agent.pid() == before and agent.value("(x, y)") == (1, 2)
