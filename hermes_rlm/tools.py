@@ -204,7 +204,23 @@ def _caller(call: Call, until: float) -> Any:
         lambda: hooks.granted(call.session_id, outer.turn_id),
         lambda: until - time.monotonic(),
     )
-    return Caller(_interrupted(), _activity(), tools.call, call.task_id or None)
+    interrupted = _interrupted()
+    return Caller(interrupted, _activity(), _until_stopped(tools.call, interrupted), call.task_id or None)
+
+
+def _until_stopped(
+    call: Callable[[str, dict[str, Any]], Any], interrupted: Callable[[], bool]
+) -> Callable[[str, dict[str, Any]], Any]:
+    """Serve calls so that a stop which ends one of them ends the cell, instead of becoming its value."""
+    from .bridge import CallError
+
+    def serve(tool: str, arguments: dict[str, Any]) -> Any:
+        value = call(tool, arguments)
+        if interrupted():
+            raise CallError(f"stopped by the user while {tool} ran")
+        return value
+
+    return serve
 
 
 def _interrupted() -> Callable[[], bool]:
