@@ -77,24 +77,32 @@ def cell(code: str, id: str, **options: Any) -> dict[str, Any]:
     return call("rlm_exec", {"code": code, **options}, id)
 
 
-def tell(server: ModelServer, *calls: dict[str, Any], answer: str = "Done.") -> None:
-    """Script an agent that makes these calls, one per model request, and then answers."""
-    script(server, *({"tool_calls": [one]} for one in calls), {"text": answer})
+class Agent:
+    """A scripted agent and the tool results it was sent, kept from one script to the next."""
 
+    def __init__(self, server: ModelServer) -> None:
+        self.server = server
+        self._texts: dict[str, str] = {}
 
-def results(server: ModelServer) -> dict[str, str]:
-    """The tool results the model was sent, by tool call id."""
-    return {
-        message["tool_call_id"]: message["content"]
-        for request in server.requests
-        for message in request.body["messages"]
-        if message["role"] == "tool"
-    }
+    def will(self, *calls: dict[str, Any], answer: str = "Done.") -> None:
+        """Script the next turn: these calls, one per model request, and then the answer."""
+        self._collect()
+        script(self.server, *({"tool_calls": [one]} for one in calls), {"text": answer})
 
+    def text(self, id: str) -> str:
+        """The result of a call as the model read it."""
+        self._collect()
+        return self._texts[id]
 
-def reply(text: str) -> dict[str, Any]:
-    """One tool result, parsed. The host may append a remark of its own after the JSON."""
-    return json.JSONDecoder().raw_decode(text)[0]
+    def reply(self, id: str) -> dict[str, Any]:
+        """The same, parsed. The host may append a remark of its own to the JSON."""
+        return json.JSONDecoder().raw_decode(self.text(id))[0]
+
+    def _collect(self) -> None:
+        for request in self.server.requests:
+            for message in request.body["messages"]:
+                if message["role"] == "tool":
+                    self._texts[message["tool_call_id"]] = message["content"]
 
 
 def processes(home: HermesHome) -> list[int]:

@@ -13,12 +13,10 @@ from tests.host.hermes import HermesHome, Run
 from tests.host.kernels import (
     REPLY_LIMIT,
     TOOLS,
+    Agent,
     cell,
     processes,
     remains,
-    reply,
-    results,
-    tell,
     warnings,
     witnessed,
     witnessed_home,
@@ -30,6 +28,7 @@ from tests.host.scenarios.core import call, notes, session_ids, wait_until
 pytestmark = pytest.mark.host
 
 DESCRIPTIONS_LIMIT = 2800
+IDS = ("sum", "tools", "long", "vars", "skills", "save", "resumed", "one shot", "lone")
 USES_TOOLS = """
 import json
 text = read_file({path!r})
@@ -52,14 +51,12 @@ ESCAPED = "print('\\x00\\u20ac\"' * 40000)\n'\\x01\\\\' * 40000"
 
 @dataclass(frozen=True)
 class Played:
-    """Runs one after the other in a home: `results` are those of all runs, by tool call id."""
+    """Runs one after the other in a home, by name; `wire` are the rlm_* functions of the first request."""
 
     home: HermesHome
-    server: ModelServer
+    agent: Agent
     runs: dict[str, Run]
-    replies: dict[str, Any]
-    texts: dict[str, str]
-    wire: dict[str, dict[str, Any]]  # the rlm_* functions of the first request
+    wire: dict[str, dict[str, Any]]
 
     @property
     def session_id(self) -> str:
@@ -72,12 +69,11 @@ def played() -> Iterator[Played]:
     with ModelServer() as server, witnessed_home(server, UNROLL) as home:
         path = notes(home)
         runs: dict[str, Run] = {}
-        texts: dict[str, str] = {}
+        agent = Agent(server)
 
         def play(name: str, run: Callable[[], Run], *calls: dict[str, Any]) -> None:
-            tell(server, *calls)
+            agent.will(*calls)
             runs[name] = run()
-            texts.update(results(server))
 
         play(
             "chat",
@@ -109,8 +105,7 @@ def played() -> Iterator[Played]:
             cell(LONE, "lone"),
             call("terminal", {"command": "true"}, "lone terminal"),
         )
-        replies = {id: reply(text) for id, text in texts.items() if text.startswith("{")}
-        yield Played(home, server, runs, replies, texts, wire)
+        yield Played(home, agent, runs, wire)
 
 
 def test_the_model_is_told_of_every_tool(played: Played) -> None:
@@ -122,13 +117,18 @@ def test_the_model_is_told_of_every_tool(played: Played) -> None:
     assert len(json.dumps(list(played.wire.values()))) <= DESCRIPTIONS_LIMIT
 
 
-def test_every_reply_is_one_short_json_text(played: Played) -> None:
-    ours = [id for id in played.replies if id != "lone terminal"]
-    assert len(ours) == 9
-    for id in ours:
-        assert len(played.texts[id]) <= REPLY_LIMIT
-        assert json.loads(played.texts[id])["ok"] is True, id
-    assert len(played.texts["long"]) > REPLY_LIMIT / 2
+@pytest.mark.parametrize("id", IDS)
+def test_every_reply_is_one_short_json_text(played: Played, id: str) -> None:
+    text = played.agent.text(id)
+    assert len(text) <= REPLY_LIMIT and json.loads(text)["ok"] is True
+
+
+def test_long_output_is_cut_and_kept_in_a_file(played: Played) -> None:
+    text = played.agent.text("long")
+    assert len(text) > REPLY_LIMIT / 2
+    [spilled] = played.home.path.glob("state/rlm/spill/*")
+    assert str(spilled) in json.loads(text)["stdout"]
+    assert spilled.read_text("utf-8") == '\x00\u20ac"' * 40000 + "\n"
 
 
 def test_runs_end_as_they_do_without_kernels(played: Played) -> None:
@@ -138,25 +138,25 @@ def test_runs_end_as_they_do_without_kernels(played: Played) -> None:
 
 
 def test_a_cell_has_the_tools_of_the_session(played: Played) -> None:
-    value = played.replies["tools"]["value"]
+    value = played.agent.reply("tools")["value"]
     assert value == repr(("first line\nsecond line\n", "from the kernel", "The witness says no."))
 
 
 def test_variables_are_listed_with_their_cells(played: Played) -> None:
-    listed = {row["name"]: row for row in played.replies["vars"]["variables"]}
+    listed = {row["name"]: row for row in played.agent.reply("vars")["variables"]}
     assert (listed["numbers"]["type"], listed["numbers"]["cell"], listed["text"]["cell"]) == ("list", 1, 2)
 
 
 @pytest.mark.parametrize("id, value", [("resumed", "9"), ("lone", "'kept'")])
 def test_a_resumed_session_has_its_variables_and_says_where_from(played: Played, id: str, value: str) -> None:
-    assert value in played.replies[id].get("value", ""), played.replies[id]
-    assert played.replies[id]["note"].startswith(
+    assert value in played.agent.reply(id).get("value", ""), played.agent.reply(id)
+    assert played.agent.reply(id)["note"].startswith(
         "restarted: the host that ran it ended; lost: []; restored: ["
     )
 
 
 def test_a_tool_that_the_session_lacks_is_refused_in_a_kernel(played: Played) -> None:
-    assert "terminal is not among the tools of this session" in played.replies["lone"]["value"]
+    assert "terminal is not among the tools of this session" in played.agent.reply("lone")["value"]
     assert "terminal" not in [row["tool_name"] for row in witnessed(played.home, "pre_tool_call")[-2:]]
 
 

@@ -4,24 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.host.hermes import HermesHome, Interactive
-from tests.host.kernels import (
-    cell,
-    ended,
-    processes,
-    remains,
-    reply,
-    results,
-    tell,
-    warnings,
-    witnessed_home,
-)
+from tests.host.kernels import Agent, cell, ended, processes, remains, warnings, witnessed_home
 from tests.host.model_server import ModelServer
 from tests.host.scenarios.core import call, session_ids, wait_until
 
@@ -35,35 +25,30 @@ STOP_SECONDS = 10
 
 @dataclass
 class Talk:
-    """A chat in a terminal and the model behind it."""
+    """A chat in a terminal, and the agent behind it."""
 
     home: HermesHome
-    server: ModelServer
+    agent: Agent
     session: Interactive
     turns: int = 0
-    texts: dict[str, str] = field(default_factory=dict)
 
     def turn(self, *calls: dict[str, Any], choice: str = "") -> None:
         """One turn that makes these calls; with a `choice`, one question is awaited and answered."""
         self.turns += 1
-        tell(self.server, *calls, answer=f"Answer {self.turns}.")
+        self.agent.will(*calls, answer=f"Answer {self.turns}.")
         self.session.send_line(f"Message {self.turns}.")
         if choice:
             self.session.wait_for(QUESTION)
             self.session.send(choice)
         self.session.wait_for(f"Answer {self.turns}.")
         self.session.wait_until_idle()
-        self.texts.update(results(self.server))
-
-    def reply(self, id: str) -> dict[str, Any]:
-        return reply(self.texts[id])
 
 
 @pytest.fixture(scope="module")
 def talk() -> Iterator[Talk]:
     with ModelServer() as server, witnessed_home(server) as home, Interactive(home) as session:
         session.wait_until_idle()
-        yield Talk(home, server, session)
+        yield Talk(home, Agent(server), session)
 
 
 def folder(talk: Talk, name: str) -> tuple[Path, str]:
@@ -76,12 +61,12 @@ def folder(talk: Talk, name: str) -> tuple[Path, str]:
 def test_one_kernel_answers_all_turns(talk: Talk) -> None:
     talk.turn(cell("import os\npid = os.getpid()\npid", "first"))
     talk.turn(cell("pid == os.getpid()", "second"))
-    assert talk.reply("second") == {"ok": True, "value": "True"}
+    assert talk.agent.reply("second") == {"ok": True, "value": "True"}
 
 
 def test_a_kernel_works_where_the_session_does(talk: Talk) -> None:
     talk.turn(cell("import os\nos.getcwd()", "where"))
-    assert talk.reply("where")["value"] == repr(str(talk.home.project))
+    assert talk.agent.reply("where")["value"] == repr(str(talk.home.project))
 
 
 def test_the_person_denies_a_command_from_a_kernel_as_the_agents_own(talk: Talk) -> None:
@@ -90,8 +75,8 @@ def test_the_person_denies_a_command_from_a_kernel_as_the_agents_own(talk: Talk)
     talk.turn(call("terminal", {"command": command}, "own"), choice=DENY)
     talk.turn(cell(code, "bridged"), choice=DENY)
     assert made.is_dir()
-    own = json.loads(talk.texts["own"])["error"]
-    assert "denied" in own and talk.reply("bridged")["value"] == repr(own)
+    own = json.loads(talk.agent.text("own"))["error"]
+    assert "denied" in own and talk.agent.reply("bridged")["value"] == repr(own)
 
 
 def test_the_person_allows_a_command_from_a_kernel_as_the_agents_own(talk: Talk) -> None:
@@ -100,22 +85,22 @@ def test_the_person_allows_a_command_from_a_kernel_as_the_agents_own(talk: Talk)
     assert not one.exists()
     two, command = folder(talk, "allowed-too")
     talk.turn(cell(f"terminal({command!r})['exit_code']", "allowed"), choice=ONCE)
-    assert talk.reply("allowed")["value"] == "0" and not two.exists()
+    assert talk.agent.reply("allowed")["value"] == "0" and not two.exists()
     three, command = folder(talk, "asked-again")
     talk.turn(cell(f"terminal({command!r})", "asked again"), choice=DENY)
-    assert talk.reply("asked again")["ok"] is False and three.is_dir()
+    assert talk.agent.reply("asked again")["ok"] is False and three.is_dir()
 
 
 def test_ctrl_c_stops_a_cell_and_keeps_the_variables(talk: Talk) -> None:
-    tell(talk.server, cell(SLEEP, "stopped"))
+    talk.agent.will(cell(SLEEP, "stopped"))
     talk.session.send_line("Run it.")
     wait_until((talk.home.project / "begun").exists, "the cell")
     talk.session.interrupt()
     wait_until(lambda: ended(talk.home, "stopped"), "the end of the cell", STOP_SECONDS)
     talk.session.wait_until_idle()
     talk.turn(cell("kept", "after"))
-    assert talk.reply("after") == {"ok": True, "value": "'before the stop'"}
-    assert "stopped by the user" in talk.reply("stopped")["error"]
+    assert talk.agent.reply("after") == {"ok": True, "value": "'before the stop'"}
+    assert "stopped by the user" in talk.agent.reply("stopped")["error"]
 
 
 def test_the_slash_command_tells_of_the_kernel(talk: Talk) -> None:
@@ -131,8 +116,8 @@ def test_a_reset_is_final(talk: Talk) -> None:
         call("rlm_reset", {}, "reset"),
         cell("[name for name in dir() if not name.startswith('_')]", "after reset"),
     )
-    assert talk.reply("reset") == {"ok": True, "note": "kernel ended, its state is discarded"}
-    assert talk.reply("after reset") == {"ok": True, "value": "[]"}
+    assert talk.agent.reply("reset") == {"ok": True, "note": "kernel ended, its state is discarded"}
+    assert talk.agent.reply("after reset") == {"ok": True, "value": "[]"}
 
 
 def test_the_end_of_the_session_leaves_nothing(talk: Talk) -> None:
