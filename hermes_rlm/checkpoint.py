@@ -159,7 +159,7 @@ def _entry(path: Path, status: os.stat_result) -> Entry:
 
 def _variables(manifest: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     records = [record for record in manifest["records"] if record["kind"] != "attributes"]
-    return tuple((name, record["type"]) for record in records for name in record["names"])
+    return tuple(pair for record in records for pair in zip(record["names"], record["types"], strict=True))
 
 
 def _skipped(manifest: dict[str, Any]) -> tuple[tuple[str, str], ...]:

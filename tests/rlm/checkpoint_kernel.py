@@ -134,17 +134,20 @@ def serve() -> None:
         answers.flush()
 
 
-def carried(path: Path, code: str, check: str) -> tuple[dict, dict]:
+def carried(path: Path, code: str, check: str, first_code: str = "") -> tuple[dict, dict]:
     """Save what `code` makes, restore, save again and restore again; `check` must hold in each new kernel.
 
     Returns the replies of the first save and the first restore. The records of both files must agree.
+    Every kernel begins with `first_code`.
     """
     with Kernel() as first:
+        first.run(first_code)
         first.run(code)
         saved = first.save(path)
         assert saved["ok"], saved
     records = records_of(path)
     with Kernel() as second:
+        second.run(first_code)
         restored = second.restore(path)
         assert restored["ok"] and not restored["failed"], restored
         assert sorted(restored["restored"]) == sorted(saved["saved"])
@@ -153,13 +156,14 @@ def carried(path: Path, code: str, check: str) -> tuple[dict, dict]:
         second.run(check)
     assert records_of(path) == records
     with Kernel() as third:
+        third.run(first_code)
         assert sorted(third.restore(path)["restored"]) == sorted(saved["saved"])
         third.run(check)
     return saved, restored
 
 
 def records_of(path: Path) -> list:
-    """Kind, names and type of every record of a file, sorted."""
+    """Kind, names and types of every record of a file, sorted."""
     from hermes_rlm.kernel.child.saving.format import open_private, read_manifest
 
     descriptor = open_private(str(path))
@@ -167,7 +171,7 @@ def records_of(path: Path) -> list:
         records = read_manifest(descriptor)["records"]
     finally:
         os.close(descriptor)
-    return sorted((record["kind"], sorted(record["names"]), record["type"]) for record in records)
+    return sorted((record["kind"], sorted(record["names"]), sorted(record["types"])) for record in records)
 
 
 def reasons(saved: dict) -> dict[str, str]:

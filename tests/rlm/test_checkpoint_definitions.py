@@ -206,8 +206,12 @@ def register(cls):
 class First: pass
 @register
 class Second(First): pass
+made = Second()
+registry["made"] = made
 """
-    check = "assert order == ['First', 'Second'] and registry == {'First': First, 'Second': Second}"
+    check = """
+assert order == ["First", "Second"] and registry == {"First": First, "Second": Second, "made": made}
+"""
     carried(path, code, check)
 
 

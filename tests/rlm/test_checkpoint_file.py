@@ -169,10 +169,10 @@ def test_another_format_is_named(path: Path, number: int, word: str) -> None:
         {"format": True},
         {"records": None},
         {"records": [5]},
-        {"records": [{"kind": "other", "names": [], "type": "", "offset": 22, "length": 0}]},
-        {"records": [{"kind": "value", "names": [], "type": "", "offset": 0, "length": 1}]},
-        {"records": [{"kind": "value", "names": [], "type": "", "offset": 22, "length": 10**9}]},
-        {"records": [{"kind": "value", "names": [3], "type": "", "offset": 22, "length": 1}]},
+        {"records": [{"kind": "other", "names": [], "types": [], "offset": 22, "length": 0}]},
+        {"records": [{"kind": "value", "names": [], "types": [], "offset": 0, "length": 1}]},
+        {"records": [{"kind": "value", "names": [], "types": [], "offset": 22, "length": 10**9}]},
+        {"records": [{"kind": "value", "names": [3], "types": ["int"], "offset": 22, "length": 1}]},
         {"session": 5},
         {"saved_at": "now"},
     ],
@@ -214,7 +214,7 @@ def test_a_name_of_main_is_never_imported(tmp_path: Path) -> None:
     evil = pickle.dumps({"x": 1}).replace(b"K\x01", b"c__main__\nsystem\n")
     length = int.from_bytes(content[-40:-32], "big")
     manifest = content[len(content) - 40 - length : -32]
-    record = {"kind": "value", "names": ["x"], "type": "int", "offset": len(MAGIC), "length": len(evil)}
+    record = {"kind": "value", "names": ["x"], "types": ["int"], "offset": len(MAGIC), "length": len(evil)}
     path = signed(with_manifest(MAGIC + evil + manifest + bytes(32), records=[record]), tmp_path / "b")
     reply, names = read(path)
     assert (

@@ -293,13 +293,12 @@ def test_arrays_and_tables_come_back(path: Path) -> None:
     pytest.importorskip("pandas")
     import sys
 
-    code = f"""
-import sys; sys.path[:] = {sys.path!r}
+    code = """
 import numpy as np, pandas as pd
 grid = np.arange(12.0).reshape(3, 4)
-table = pd.DataFrame({{"a": [1, 2], "b": ["x", None]}})
+table = pd.DataFrame({"a": [1, 2], "b": ["x", None]})
 when = pd.Timestamp("2020-01-01", tz="UTC")
 kinds = [np.float32(1.5), np.dtype("int8"), np.int64, np.mean]
 """
     check = "assert grid.sum() == 66 and table.shape == (2, 2) and table.a.sum() == 3 and kinds[3] is np.mean"
-    carried(path, code, check)
+    carried(path, code, check, f"__import__('sys').path[:] = {sys.path!r}")

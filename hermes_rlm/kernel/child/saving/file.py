@@ -173,11 +173,13 @@ class CheckpointFile:
 def _digest_read_back(descriptor: int, offset: int, data) -> bytes:
     """Return the SHA-256 of what the file holds at ``offset``, which must be ``data``."""
     digest = hashlib.sha256()
-    view = memoryview(data)
+    view, stored = memoryview(data), bytearray(_READ)
     for start in range(0, len(view), _READ):
         part = view[start : start + _READ]
-        stored = bytearray(os.pread(descriptor, len(part), offset + start))
-        if stored != part:  # bytes and a memoryview would be compared item by item
+        if len(part) < len(stored):
+            stored = bytearray(len(part))
+        read = os.preadv(descriptor, [stored], offset + start)
+        if read != len(part) or stored != part:
             raise _changed()
         digest.update(stored)
     return digest.digest()

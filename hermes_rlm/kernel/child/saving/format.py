@@ -105,9 +105,10 @@ def _is_record(record: object, end: int) -> bool:
     if not isinstance(record, dict) or record.get("kind") not in KINDS:
         return False
     names, offset, length = record.get("names"), record.get("offset"), record.get("length")
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        return False
-    if not isinstance(record.get("type"), str) or type(offset) is not int or type(length) is not int:
+    for texts in (names, record.get("types")):
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            return False
+    if len(names) != len(record["types"]) or type(offset) is not int or type(length) is not int:
         return False
     return len(MAGIC) <= offset and 0 <= length <= end - offset
 

@@ -186,9 +186,10 @@ class Restoration:
             except (KeyboardInterrupt, CheckpointError):
                 raise
             except BaseException:
-                if record["type"] not in _CONTAINERS:
+                kind = record["types"][record["names"].index(name)]
+                if kind not in _CONTAINERS:
                     return False
-                values = {name: _CONTAINERS[record["type"]]()}  # it holds what is not defined yet
+                values = {name: _CONTAINERS[kind]()}  # it holds what is not defined yet
                 self._lent.append((record, values, None))
             else:
                 self._lent.append((record, values, self._pickled(record, values)))

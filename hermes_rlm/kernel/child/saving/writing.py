@@ -6,14 +6,14 @@ import sys
 import time
 
 from ..definitions import Definition, Definitions
-from .file import CheckpointFile
+from .file import CheckpointFile, OverLimit
 from .format import CheckpointError
 from .pickling import RecordPickler, RecordUnpickler, importable_name, reason, type_name
 from .planning import Member, Plan, attributes
 
 TRIED_BYTES = 16 << 20
 
-_SHOWN_NAME = 200
+_SHOWN_NAME = 100
 
 
 def save(
@@ -80,7 +80,7 @@ class Records:
             return
         start = self._file.position
         self._file.write(data)
-        self._wrote(kind, member.names, type_name(member.value), start)
+        self._wrote(kind, member.names, [type_name(member.value)] * len(member.names), start)
 
     def _define(self, member: Member, definition: Definition) -> None:
         def payload(_value: object) -> bytes:
@@ -100,11 +100,9 @@ class Records:
             if id(member) in failures:
                 self._give_up(member, failures[id(member)], owner)
         good = [member for member in members if id(member) not in failures]
-        if failures and good:
-            self._values(kind, good, owner)
-        elif good:  # each pickles, together they do not
-            for member in good:
-                self._values(kind, [member], owner)
+        # Where each pickles, but not all of them together, each gets a record of its own.
+        for group in [good] if failures and good else [[member] for member in good]:
+            self._values(kind, group, owner)
 
     def _failures(self, members: list) -> dict:
         """Return id of a member -> why it does not pickle, by trying halves."""
@@ -127,14 +125,23 @@ class Records:
     def _pickle(self, kind: str, members: list, owner: list) -> "str | None":
         """Write one record and try it; on failure take it back and return the reason."""
         start = self._file.position
-        failure = self._attempt_pickle(
-            self._file, members, lambda: self._file.read(start, self._file.position - start)
-        )
+        named = [(name, member) for member in members for name in member.names]
+        try:
+            failure = self._attempt_pickle(
+                self._file, members, lambda: self._file.read(start, self._file.position - start)
+            )
+        except OverLimit as error:
+            first = (owner or [name for name, _ in named])[0][:_SHOWN_NAME]
+            raise OverLimit(f"{error}; it was reached while saving {first!r}") from error
         if failure is not None:
             self._file.rewind(start)
             return failure
-        names = owner or [name for member in members for name in member.names]
-        self._wrote(kind, names, type_name(members[0].value) if len(members) == 1 else "group", start)
+        if owner:
+            self._wrote(kind, owner, ["type"], start)
+        else:
+            self._wrote(
+                kind, [name for name, _ in named], [type_name(member.value) for _, member in named], start
+            )
         return None
 
     def _probe(self, members: list) -> "str | None":
@@ -162,8 +169,8 @@ class Records:
             return f"it pickles, but does not unpickle: {reason(error)}"
         return None
 
-    def _wrote(self, kind: str, names: list, kind_of_value: str, start: int) -> None:
-        record = {"kind": kind, "names": names, "type": kind_of_value, "offset": start}
+    def _wrote(self, kind: str, names: list, types: list, start: int) -> None:
+        record = {"kind": kind, "names": names, "types": types, "offset": start}
         self.written.append({**record, "length": self._file.position - start})
 
     def _skip(self, names: list, value: object, why: str) -> None:
