@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from tests.host.hermes import HermesHome, Run
+from tests.host.hermes import HermesHome, Run, end, finish
 from tests.host.kernels import (
     REPLY_LIMIT,
     TOOLS,
@@ -183,6 +184,28 @@ def test_traces_hold_cells_and_the_calls_made_in_them(played: Played) -> None:
 
 def test_nothing_is_left_of_kernels(played: Played) -> None:
     assert (processes(played.home), remains(played.home), warnings(played.home)) == ([], [], [])
+
+
+# A stop --------------------------------------------------------------------------------------
+
+
+def test_an_interrupt_ends_a_quiet_chat_with_its_kernel_and_the_variables_come_back() -> None:
+    with ModelServer() as server, witnessed_home(server) as home:
+        agent = Agent(server)
+        agent.will(cell("kept = 'before the stop'\nopen('begun', 'w').close()\nwhile True: pass", "stopped"))
+        process = home.start("chat", "-Q", "-q", "Run it.")
+        try:
+            wait_until((home.project / "begun").exists, "the cell")
+            process.send_signal(signal.SIGINT)
+            run = finish(process, 20)
+        finally:
+            end(process)
+        assert (run.returncode, processes(home), remains(home)) == (130, [], [])
+        [session_id] = session_ids(home)
+        agent.will(cell("kept", "resumed"))
+        home.chat("Go on.", resume=session_id)
+        assert agent.reply("resumed")["value"] == "'before the stop'"
+        assert (remains(home), warnings(home)) == ([], [])
 
 
 # Commands ------------------------------------------------------------------------------------
