@@ -13,7 +13,7 @@ import sys
 import time
 from typing import Any
 
-from bench_rlm_measure import child, home, median, p, row
+from bench_rlm_measure import child, home, median, p, ratio, row
 
 ROWS, FEW_ROWS = 200_000, 200
 ROUNDS = 3
@@ -132,13 +132,13 @@ def task_context() -> dict[str, Any]:
     found: dict[str, Any] = {
         "schemas": {"ours": host.schema_bytes("rlm_"), "theirs": host.schema_bytes("execute_code")}
     }
-    for name, path in (("large", large), ("small", small), ("sql", large)):
+    for name, path in (("large", large), ("small", small), ("sql", large), ("script", large)):
         found[name] = {"ours": [], "theirs": []}
         for number in range(ROUNDS):
             sides = ["ours", "theirs"]
             answers = {}
             for side in sides if number % 2 else reversed(sides):
-                talk = _talk(host, side, f"{name}-{number}", path, in_sql=name == "sql")
+                talk = _talk(host, side, f"{name}-{number}", path, name)
                 found[name][side].append(talk.figures())
                 answers[side] = talk.said
             if answers["ours"] != answers["theirs"]:
@@ -147,11 +147,14 @@ def task_context() -> dict[str, Any]:
     return found
 
 
-def _talk(host: Host, side: str, session: str, path: str, in_sql: bool) -> Conversation:
+def _talk(host: Host, side: str, session: str, path: str, kind: str) -> Conversation:
     talk = Conversation(host, "rlm_exec" if side == "ours" else "execute_code", session)
     load = LOAD.format(path=path)
+    if kind == "script":
+        talk.ask(load + "\n".join(QUESTIONS))
+        return talk
     for number, question in enumerate(QUESTIONS):
-        if in_sql:
+        if kind == "sql":
             talk.ask(ASK_SQL.format(path=path, sql=IN_SQL[number]))
         elif side == "ours" and number:
             talk.ask(question)
@@ -168,46 +171,51 @@ def sent_in_all(exchanged: list[int], schemas: int) -> int:
 def report_context() -> None:
     found = child("bench_rlm_context:context", host=True)
     schemas = found["schemas"]
-    _rows_of(f"six questions, {ROWS:,} rows", found["large"])
+    _rows_of(f"six questions, {ROWS:,} rows", found["large"], schemas)
     ours, theirs = (found["large"][side][0]["bytes"] for side in ("ours", "theirs"))
-    saved = sent_in_all(theirs, 0) - sent_in_all(ours, 0)
-    row("  saved in the six requests, history counted", saved, "B")
-    row("  losing case: schemas of rlm_*, each request", schemas["ours"], "B")
-    row("    in the six requests", schemas["ours"] * len(ours), "B")
-    row("    schema of execute_code, each request", schemas["theirs"], "B")
-    pays = _pays_after(ours, theirs, schemas["ours"])
-    row("    questions until fewer bytes, schemas counted", pays, "")
+    row("  schemas of rlm_*, each request", schemas["ours"], "B")
+    row("  schema of execute_code, each request", schemas["theirs"], "B")
+    pays = _pays_after(ours, theirs, schemas)
+    row("  questions until less is sent with both schemas", pays, "")
     one = {
         side: [{"seconds": talk["seconds"][:1], "bytes": talk["bytes"][:1]} for talk in found["large"][side]]
         for side in ("ours", "theirs")
     }
-    _rows_of("losing case: a single question", one, marginal=False)
-    _rows_of(f"losing case: six questions, {FEW_ROWS} rows", found["small"])
-    _rows_of("losing case: six questions SQL answers", found["sql"])
+    _rows_of("losing case: a single question", one, schemas)
+    _rows_of("losing case: all six in one script", found["script"], schemas)
+    _rows_of(f"losing case: six questions, {FEW_ROWS} rows", found["small"], schemas)
+    _rows_of("losing case: six questions SQL answers", found["sql"], schemas)
 
 
-def _rows_of(what: str, talks: dict[str, list[dict[str, Any]]], marginal: bool = True) -> None:
+def _rows_of(what: str, talks: dict[str, list[dict[str, Any]]], schemas: dict[str, int]) -> None:
     """Bytes and seconds of the kernel's side, and how many times as much the other one takes."""
     size = {side: [float(sum(talk["bytes"])) for talk in talks[side]] for side in talks}
     taken = {side: [sum(talk["seconds"]) for talk in talks[side]] for side in talks}
-    row(f"{what}: bytes", median(size["ours"]), "B")
+    row(f"{what}, bytes", median(size["ours"]), "B")
     row("  execute_code", median(size["theirs"]), "B")
     row("  execute_code against the kernel, bytes", p(size["theirs"], 50) / p(size["ours"], 50), "x")
+    ours, theirs = (talks[side][0]["bytes"] for side in ("ours", "theirs"))
+    execute_code = sent_in_all(theirs, schemas["theirs"])
+    instead, beside = (sent_in_all(ours, schemas["ours"] + other) for other in (0, schemas["theirs"]))
+    row("    all that is sent, one tool's schemas each", execute_code / instead, "x")
+    row("    all that is sent, with both schemas", execute_code / beside, "x")
     row("  seconds", median(taken["ours"]), "s")
-    row("  execute_code", median(taken["theirs"]), "s")
-    row("  execute_code against the kernel, seconds", p(taken["theirs"], 50) / p(taken["ours"], 50), "x")
-    if marginal:
+    row("  execute_code against the kernel, seconds", ratio(taken["theirs"], taken["ours"]), "x")
+    if len(ours) > 1:
         for name, side in (("one more question", "ours"), ("one more by execute_code", "theirs")):
             each = [seconds for talk in talks[side] for seconds in talk["seconds"][1:]]
             row(f"  {name}", median(each), "s")
 
 
-def _pays_after(ours: list[int], theirs: list[int], schemas: int) -> int | None:
-    """The number of questions after which the kernel's side was sent less; None when more than 100."""
+def _pays_after(ours: list[int], theirs: list[int], schemas: dict[str, int]) -> int | None:
+    """The number of questions after which less is sent, with the schemas of both tools against one's.
+
+    None when it is more than 100. Later questions are as the ones that were asked.
+    """
     while len(ours) < 100:
-        # Later questions are as the ones that were asked.
         ours, theirs = ours + ours[1:6], theirs + theirs[1:6]
     for number in range(1, 101):
-        if sent_in_all(ours[:number], schemas) < sent_in_all(theirs[:number], 0):
+        both = sent_in_all(ours[:number], schemas["ours"] + schemas["theirs"])
+        if both < sent_in_all(theirs[:number], schemas["theirs"]):
             return number
     return None
