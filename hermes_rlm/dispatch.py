@@ -145,7 +145,8 @@ def whole_script_check(code: str) -> str | None:
     if not verdict.get("approved"):
         # A pending approval repeats the whole script after this heading.
         message = str(verdict.get("message") or "BLOCKED by the host's check of whole scripts")
-        return message.partition("**Code:**")[0].strip()
+        message = message.partition("**Code:**")[0].strip()
+        return f"{message} The code was not run." if verdict.get("status") == "pending_approval" else message
     if verdict.get("user_approved"):
         _clear_stale_interrupt()
     return None

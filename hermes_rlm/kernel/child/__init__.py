@@ -6,10 +6,12 @@ of the builtins, so that code in a cell may replace any of those; and their byte
 
 import builtins
 import sys
+from _frozen_importlib import module_from_spec
 from _frozen_importlib_external import SourceFileLoader, spec_from_file_location
 from posix import stat
 
 KERNEL_NAME = "_hermes_rlm_kernel"
+_FOLDER = __file__.rpartition("/")[0]
 _BYTECODE = sys.pycache_prefix
 _BUILTINS = dict(builtins.__dict__)
 
@@ -31,17 +33,31 @@ class _Loader(SourceFileLoader):
 class _Finder:
     @staticmethod
     def find_spec(name, path=None, target=None):
-        """Find a module or package of this package on its path."""
+        """Find a module of this package; a package inside it is only there once `load_package` was told."""
         if not name.startswith(KERNEL_NAME + "."):
             return None
-        for folder in path or ():
-            base = f"{folder}/{name.rpartition('.')[2]}"
-            for file, locations in ((f"{base}.py", None), (f"{base}/__init__.py", [base])):
-                if _is_file(file):
-                    return spec_from_file_location(
-                        name, file, loader=_Loader(name, file), submodule_search_locations=locations
-                    )
+        parent, _, last = name.rpartition(".")
+        for folder in [_FOLDER] if parent == KERNEL_NAME else path or ():
+            file = f"{folder}/{last}.py"
+            if _is_file(file):
+                return spec_from_file_location(name, file, loader=_Loader(name, file))
         return None
+
+
+def load_package(name: str, folder: str):
+    """Load the package of this name from a folder, once, and return it."""
+    if name not in sys.modules:
+        start = f"{folder}/__init__.py"
+        spec = spec_from_file_location(
+            name, start, loader=_Loader(name, start), submodule_search_locations=[folder]
+        )
+        sys.modules[name] = module = module_from_spec(spec)
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[name]
+            raise
+    return sys.modules[name]
 
 
 def _is_file(path: str) -> bool:
@@ -53,4 +69,6 @@ def _is_file(path: str) -> bool:
 
 if __name__ == KERNEL_NAME:
     sys.pycache_prefix = None
+    # An empty path leaves everything to the finder here.
+    __path__[:] = []
     sys.meta_path.insert(0, _Finder)

@@ -15,7 +15,7 @@ from fcntl import F_GETFL, F_SETFL, F_SETOWN, fcntl
 from time import sleep, time
 
 from . import cell as cells
-from . import figures, imports, preview
+from . import figures, imports, load_package, preview
 from .definitions import Definitions
 from .streams import StandardStreams, private_copy
 from .wire import Channel
@@ -219,13 +219,7 @@ class Kernel:
 
     def _saving(self, code: str):
         """Return the checkpoint code, which is loaded from where a request says, or not at all."""
-        import importlib
-
-        parent = sys.modules[__package__]
-        directory = code.rpartition("/")[0]
-        if directory not in parent.__path__:
-            parent.__path__.append(directory)
-        return importlib.import_module(".saving", __package__)
+        return load_package(f"{__package__}.saving", code)
 
     def _own_signals(self) -> None:
         """Take back the signals that a cell may have given another handler."""

@@ -6,6 +6,8 @@ cells, so that a function defined in a cell is found by the workers of a pool, w
 
 import _ast
 
+from .definitions import statement_text
+
 KEPT_CHARACTERS = 1 << 20
 _ALWAYS = (_ast.Import, _ast.ImportFrom, _ast.FunctionDef, _ast.AsyncFunctionDef, _ast.ClassDef)
 # One statement that cannot be run again must not cost the others.
@@ -27,10 +29,10 @@ class Script:
 
     def add(self, code: str, tree) -> None:
         """Take the statements of a cell that define something, before it is run."""
-        lines = code.splitlines(True)
+        lines = code.replace("\r\n", "\n").replace("\r", "\n").split("\n")
         for node in tree.body:
             if isinstance(node, _ALWAYS) or _is_constant(node):
-                self._statements.append(_text(lines, node))
+                self._statements.append(statement_text(node, lines))
         while sum(map(len, self._statements)) > KEPT_CHARACTERS:
             del self._statements[0]
 
@@ -55,18 +57,3 @@ def _is_constant(node) -> bool:
         and isinstance(node.value, _ast.Constant)
         and all(isinstance(target, _ast.Name) for target in node.targets)
     )
-
-
-def _text(lines: list, node) -> str:
-    """The source of a top-level statement, its decorators included."""
-    first = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
-    text = lines[first - 1 : node.end_lineno]
-    if not text:
-        return ""
-    # Columns count bytes of UTF-8.
-    last = text[-1].encode("utf-8")[: node.end_col_offset].decode("utf-8", "ignore")
-    head = text[0].encode("utf-8")
-    start = node.col_offset if first == node.lineno else 0
-    if len(text) == 1:
-        return last.encode("utf-8")[start:].decode("utf-8", "ignore")
-    return head[start:].decode("utf-8", "ignore") + "".join(text[1:-1]) + last
