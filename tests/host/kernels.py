@@ -128,5 +128,6 @@ def remains(home: HermesHome) -> list[str]:
 
 
 def warnings(home: HermesHome) -> list[str]:
-    """What was logged of the plugin at WARNING and above, without the host's lines on failed calls."""
-    return [line for line in home.logs() if "rlm" in line and "agent.tool_executor" not in line]
+    """What the plugin logged at WARNING and above, or was logged of it by the plugin system."""
+    loggers = ("hermes_plugins", "hermes_cli.plugins", "hermes_rlm")
+    return [line for line in home.logs() if any(f" {logger}" in line for logger in loggers)]

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from tests.host.file_chats import FileChats
-from tests.host.hermes import Gateway, HermesHome
-from tests.host.kernels import Agent, cell, ended, processes, warnings, witnessed_home
+from tests.host.hermes import Gateway, HermesHome, end
+from tests.host.kernels import Agent, cell, ended, processes, remains, warnings, witnessed_home
 from tests.host.model_server import ModelServer
 from tests.host.scenarios.core import wait_until
 
@@ -149,7 +149,7 @@ def test_kernels_end_with_a_gateway_that_is_killed(served: Served) -> None:
     wait_until(lambda: not processes(served.home), "the end of the kernels", END_SECONDS)
 
 
-def test_profiles_of_one_gateway_share_nothing() -> None:
+def test_profiles_of_one_gateway_share_nothing_and_are_saved_when_it_ends() -> None:
     where = "import os\nfound = 'mine' in dir()\nmine = 1\nfound, os.environ['HERMES_HOME']"
     with serve("second") as served:
         first, second = Conversation(served), Conversation(served, "/p/second")
@@ -160,3 +160,8 @@ def test_profiles_of_one_gateway_share_nothing() -> None:
             repr((False, str(home))) for home in homes
         ]
         assert [len(list(home.glob("state/rlm/sessions/*/cells.jsonl"))) for home in homes] == [1, 1]
+        end(served.gateway.process)
+        for home in homes:
+            assert list(home.glob("state/rlm/kernels/*")) == []
+            assert len(list(home.glob("state/rlm/sessions/*/autosave-*.checkpoint"))) == 1
+        assert (processes(served.home), remains(served.home), warnings(served.home)) == ([], [], [])
