@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 CHILD = Path(__file__).resolve().parents[2] / "hermes_rlm" / "kernel" / "child"
 KEY = bytes(range(32))
@@ -79,6 +80,12 @@ class Kernel:
         return self.answer()
 
 
+def _saving() -> Any:
+    """The checkpoint code, loaded as a kernel loads it."""
+    package = sys.modules["_hermes_rlm_kernel"]
+    return package.load_package("_hermes_rlm_kernel.saving", str(CHILD / "saving"))
+
+
 def serve() -> None:
     """Answer commands until the input ends; runs in the kernel process."""
     import ast
@@ -106,12 +113,12 @@ def serve() -> None:
         return None
 
     def save(path: str, session: str = "s", name: str = "n", limit: int = LIMIT) -> dict:
-        save = importlib.import_module("_hermes_rlm_kernel.saving").save
+        save = _saving().save
         fields = {"session": session, "name": name, "cell": cell, "limit": limit, "key": KEY}
         return save(namespace, definitions, path=path, hidden=frozenset(), **fields)
 
     def restore(path: str, session: str | None = "s", overwrite: bool = False) -> dict:
-        restore = importlib.import_module("_hermes_rlm_kernel.saving").restore
+        restore = _saving().restore
         fields = {"session": session, "overwrite": overwrite, "written": written, "key": KEY}
         return restore(namespace, definitions, path=path, hidden=frozenset(), **fields)
 
