@@ -19,6 +19,7 @@ from .kernel.child.saving.file import TEMPORARY
 from .kernel.child.saving.format import CheckpointError, open_private, read_manifest
 
 AUTOSAVE = "autosave"
+SET_ASIDE = "autosave-previous"  # an autosave that was not restored, where the next one does not replace it
 LIMIT_BYTES = 500 << 20
 MAX_AGE_DAYS = 14
 SUFFIX = ".checkpoint"
@@ -96,6 +97,12 @@ def path_of(home: Path, session_id: str, name: str) -> Path:
     return sessions.directory(home, session_id) / (sessions.key(name) + SUFFIX)
 
 
+def set_aside(home: Path, session_id: str) -> str:
+    """Keep a session's autosave under the name it returns, out of the way of the next. Raises OSError."""
+    os.replace(path_of(home, session_id, AUTOSAVE), path_of(home, session_id, SET_ASIDE))
+    return SET_ASIDE
+
+
 def listing(home: Path) -> list[Entry]:
     """Return all checkpoints of the home, newest first; damaged ones too, with the reason."""
     entries = [_entry(path, status) for path, status in _files(home, suffix=SUFFIX)]
@@ -148,7 +155,7 @@ def _entry(path: Path, status: os.stat_result) -> Entry:
         status.st_size,
         status.st_mtime,
         session=manifest["session"],
-        name=manifest["name"],
+        name=SET_ASIDE if path.name == sessions.key(SET_ASIDE) + SUFFIX else manifest["name"],
         saved_at=manifest["saved_at"],
         cell=manifest["cell"],
         python=manifest["python"],
@@ -207,11 +214,11 @@ def prune(
 
 
 def _in_order_of_removal(entries: list[Entry], oldest: float) -> list[Entry]:
-    autosave = sessions.key(AUTOSAVE) + SUFFIX
+    autosaves = [sessions.key(name) + SUFFIX for name in (AUTOSAVE, SET_ASIDE)]
 
     def rank(entry: Entry) -> tuple[bool, bool, float]:
         is_old = entry.modified < oldest
-        return not is_old, not is_old and entry.path.name != autosave, entry.modified
+        return not is_old, not is_old and entry.path.name not in autosaves, entry.modified
 
     return sorted(entries, key=rank)
 

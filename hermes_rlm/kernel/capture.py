@@ -122,9 +122,9 @@ def spill_name(directory: Path, kernel: str, stream: str) -> Path:
     return directory / f"{time.strftime('%Y%m%d-%H%M%S')}-{time.monotonic_ns()}-{kernel}-{stream}.txt"
 
 
-def prune(directory: Path, keep: int = SPILLS_KEPT) -> None:
-    """Remove all but the newest spill files of a home."""
-    files = sorted((path for path in directory.glob("*.txt")), key=_written, reverse=True)
+def prune(directory: Path, keep: int = SPILLS_KEPT, pattern: str = "*.txt") -> None:
+    """Remove all but the newest files of a directory, by default all but the newest spill files."""
+    files = sorted(directory.glob(pattern), key=_written, reverse=True)
     for path in files[keep:]:
         try:
             path.unlink()

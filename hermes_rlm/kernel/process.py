@@ -6,10 +6,12 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 # In the environment of every kernel and of what it starts, so that it can be found again.
 MARK = "HERMES_RLM_KERNEL_ID"
+END_SECONDS = 1.0
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 _MOST_CHILDREN = 500
 
@@ -59,7 +61,7 @@ def end_group(pid: int, number: int = signal.SIGKILL) -> None:
 
 
 def end_strays(kernels: set[str]) -> list[int]:
-    """End processes that carry the mark of a kernel which is gone; return their pids.
+    """End processes that carry the mark of a kernel which is gone, wait for that, and return their pids.
 
     Only processes of this user whose environment names one of ``kernels`` are touched.
     """
@@ -70,6 +72,9 @@ def end_strays(kernels: set[str]) -> list[int]:
             ended.append(pid)
         except (ProcessLookupError, PermissionError):
             pass
+    give_up = time.monotonic() + END_SECONDS
+    while ended and marked(kernels) and time.monotonic() < give_up:
+        time.sleep(0.01)
     return ended
 
 

@@ -7,6 +7,7 @@ import os
 import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from .._common.home import private_dir
 from . import process
 
 FORMAT = 1
+LAST_WORDS_SECONDS = 2.0
 RECORD = "kernel.json"
 
 
@@ -83,7 +85,7 @@ def sweep(home: Path) -> list[str]:
     for path, record in [*records(home), *_records(base.glob(f"*/{RECORD}"))]:
         if files.is_alive(record["parent"], record["parent_start"]) is not False:
             continue
-        if files.is_alive(record["pid"], record["start_time"]):
+        if _outlives(record):
             process.end_group(record["pid"])
         dead[record["id"]] = record
         if path.parent == directory(home):
@@ -96,6 +98,16 @@ def sweep(home: Path) -> list[str]:
         if found.name == kernel and found.parent.name == base.name and not found.is_symlink():
             shutil.rmtree(found, ignore_errors=True)
     return sorted(dead)
+
+
+def _outlives(record: dict[str, Any]) -> bool:
+    """Whether a kernel whose host is dead still runs after the time it has to save its state."""
+    give_up = time.monotonic() + LAST_WORDS_SECONDS
+    while files.is_alive(record["pid"], record["start_time"]):
+        if time.monotonic() > give_up:
+            return True
+        time.sleep(0.02)
+    return False
 
 
 def make_directory(kernel: str) -> Path:

@@ -6,11 +6,12 @@ first reply says what is lost and what came back.
 
 from __future__ import annotations
 
+import os
 import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,14 +23,14 @@ from ..bridge import Bridge, BridgeError, Grant
 from ..settings import Settings
 from ..tool_arguments import TOOLS
 from . import environment, registry
-from .capture import spill_name
+from .capture import prune, spill_name
 from .handle import Answer, Kernel, Plan, Watch
 
-AUTOSAVE = "autosave"
 AUTOSAVE_SECONDS = 20.0
 RESTORE_SECONDS = 60.0
 SAVING = Path(__file__).parent / "child" / "saving"
 NAMES_SHOWN = 12
+FIGURES_KEPT = 200
 _BYTECODE = ("cache", "rlm", "bytecode")
 
 
@@ -156,21 +157,20 @@ class SessionKernel:
 
     def save(self, name: str, settings: Settings, caller: Caller, seconds: float = 300.0) -> dict[str, Any]:
         """Save the variables under ``name``; the kernel's reply, which says ok only of what is on disk."""
-        if self.kernel is None:
-            self._ensure(settings, caller)
+        notes = self._ensure(settings, caller)
         path = checkpoint.path_of(self.home, self.id, name)
         watch = Watch(seconds, caller.interrupted, caller.tick)
         answer = self._kernel.call("save", watch, name=name, **self._saving(path))
         reply = self._checked(answer, settings)
         if reply.get("ok"):
             reply["pruned"] = [entry.name for entry in checkpoint.prune(self.home, path)]
-        return reply
+        return {**reply, "notes": notes}
 
     def restore(
         self, path: Path, session: str | None, overwrite: bool, settings: Settings, caller: Caller
     ) -> dict[str, Any]:
         """Bring variables back from a checkpoint; ``session`` None takes one of any session."""
-        notes = self._ensure(settings, caller) if self.kernel is None else []
+        notes = self._ensure(settings, caller)
         reply = self._restore(path, session, overwrite, settings, caller)
         return {**reply, "notes": notes}
 
@@ -186,7 +186,8 @@ class SessionKernel:
         """End the kernel and forget its state for good; False when there was nothing to forget."""
         had = self.kernel is not None or self._ended is not None
         self._close(None)
-        removed = checkpoint.delete(self.home, self.id, AUTOSAVE)
+        automatic = (checkpoint.AUTOSAVE, checkpoint.SET_ASIDE)
+        removed = any([checkpoint.delete(self.home, self.id, name) for name in automatic])
         known = bool(self._known_names())
         if had or removed or known:
             self._write(cells.Cell(self._journal.last, time.time(), event="reset"))
@@ -226,41 +227,54 @@ class SessionKernel:
         except BaseException:
             self.left(self)
             raise
-        return self._take_up(settings, caller)
+        ended, is_new = self._ended, self._is_new
+        try:
+            return self._take_up(settings, caller)
+        except BaseException:
+            # Stopped while the state was coming back: the next call begins anew.
+            self._close(ended)
+            self._is_new = is_new
+            raise
 
     def _start(self, settings: Settings, caller: Caller) -> Kernel:
+        """Start a kernel and register it; whatever fails leaves nothing behind."""
         kernel = secrets.token_hex(6)
-        try:
-            directory: Path | None = registry.make_directory(kernel)
-        except OSError:
-            directory = None
-        self._directory = directory
-        grant = Grant.issue(self.id)
-        bridge = _bridge(grant, directory)
-        started = Kernel(
-            Plan(
-                kernel=kernel,
-                python=environment.interpreter(settings.python),
-                cwd=environment.working_directory(caller.task_id),
-                environment=environment.variables(kernel, self.home, grant.depth),
-                bytecode=self.home.joinpath(*_BYTECODE),
-                spill_file=lambda stream: spill_name(self._state("spill"), kernel, stream),
-                boot=self._boot(settings, bridge),
-                bridge=bridge,
+        with ExitStack() as undo:
+            try:
+                directory: Path | None = registry.make_directory(kernel)
+            except OSError:
+                directory = None
+            undo.callback(registry.leave, self.home, kernel, directory)
+            grant = Grant.issue(self.id)
+            bridge = _bridge(grant, directory)
+            undo.callback(bridge.close)
+            started = Kernel(
+                Plan(
+                    kernel=kernel,
+                    python=environment.interpreter(settings.python),
+                    cwd=environment.working_directory(caller.task_id),
+                    environment=environment.variables(kernel, self.home, grant.depth),
+                    bytecode=self.home.joinpath(*_BYTECODE),
+                    spill_file=lambda stream: spill_name(self._state("spill"), kernel, stream),
+                    boot=self._boot(settings, bridge, directory),
+                    bridge=bridge,
+                )
             )
-        )
-        registry.enter(self.home, self._record(started, directory, grant))
+            undo.callback(started.close)
+            registry.enter(self.home, self._record(started, directory, grant))
+            undo.pop_all()
+        self._directory = directory
         return started
 
-    def _boot(self, settings: Settings, bridge: Bridge) -> dict[str, Any]:
-        from .. import sessions, skills
+    def _boot(self, settings: Settings, bridge: Bridge, directory: Path | None) -> dict[str, Any]:
+        from .. import skills
 
         found: list[str] = []
         if settings.enable_python_skills:
             found = skills.directories(skills.scan(self.home, read_config(self.home)))
         autosave = None
         if settings.enable_checkpoint:
-            autosave = self._saving(checkpoint.path_of(self.home, self.id, AUTOSAVE))
+            autosave = self._saving(self._autosave_path)
         return {
             "session": self.id,
             "cell": self._journal.last,
@@ -268,14 +282,12 @@ class SessionKernel:
             "token": bridge.grant.token,
             "tools": list(TOOLS),
             "skills": found,
-            "figures": str(self._state("figures") / sessions.key(self.id)),
-            "script": str(self._directory / "script.py") if self._directory else None,
+            "figures": str(self._journal.directory / "figures"),
+            "script": str(directory / "script.py") if directory else None,
             "autosave": autosave,
         }
 
     def _record(self, kernel: Kernel, directory: Path | None, grant: Grant) -> dict[str, Any]:
-        import os
-
         return {
             "id": kernel.id,
             "session": self.id,
@@ -298,24 +310,35 @@ class SessionKernel:
         self.names.clear()
         if not before:
             return []
-        reason = ended.reason if ended is not None else "the host that ran it ended"
+        reason = ended.reason if ended is not None else self._elsewhere()
         if not settings.enable_checkpoint:
             return [self._loss(reason, before, [], "checkpoints are off")]
-        path = checkpoint.path_of(self.home, self.id, AUTOSAVE)
+        path = self._autosave_path
         entry = checkpoint.describe(path)
         if entry is None or entry.problem:
             return [self._loss(reason, before, [], entry.problem if entry else "")]
-        if entry.cell < self._journal.last and not (ended is not None and ended.saved):
-            behind = self._journal.last - entry.cell
-            hint = (
-                f"an autosave from {age(entry.saved_at)} ago, {behind} call(s) older, can be had with "
-                f"rlm_checkpoint restore name={AUTOSAVE}"
-            )
-            return [self._loss(reason, before, [], hint)]
+        behind = self._journal.last - entry.cell
+        if behind > 0 and not (ended is not None and ended.saved):
+            why = f"the autosave is from {age(entry.saved_at)} ago, {behind} call(s) older"
+            return [self._loss(reason, before, [], f"{why}: {self._set_aside()}")]
         reply = self._restore(path, self.id, True, settings, caller)
-        if not reply.get("ok"):
-            return [self._loss(reason, before, [], str(reply.get("error", "")))]
-        return [self._loss(reason, before, reply["restored"], f"saved {age(entry.saved_at)} ago")]
+        if reply.get("ok"):
+            return [self._loss(reason, before, reply["restored"], f"saved {age(entry.saved_at)} ago")]
+        if caller.interrupted():
+            raise Busy("stopped by the user while the session's state was coming back")
+        return [self._loss(reason, before, [], f"{reply.get('error', '')}; {self._set_aside()}")]
+
+    def _elsewhere(self) -> str:
+        """Why this process has no kernel for a session that had one."""
+        for record in registry.live(self.home):
+            if record["session"] == self.id and record["id"] != self._kernel.id:
+                return f"another process ({record['parent']}) has this session's kernel, this one is new"
+        return "the host that ran it ended"
+
+    def _set_aside(self) -> str:
+        """Keep an autosave that is not restored from being overwritten by the next; say where it is."""
+        name = checkpoint.set_aside(self.home, self.id)
+        return f"rlm_checkpoint restore name={name} brings it back"
 
     def _loss(self, reason: str, before: Iterable[str], restored: list[str], remark: str) -> str:
         """Write down what is lost and return the line that tells of it."""
@@ -364,6 +387,8 @@ class SessionKernel:
             self.names[name] = ran.cell
         for name in deleted:
             self.names.pop(name, None)
+        if reply.get("figures"):
+            prune(self._journal.directory / "figures", FIGURES_KEPT, "*.png")
         self._write(
             cells.Cell(
                 number=ran.cell,
@@ -401,9 +426,10 @@ class SessionKernel:
     def _autosave(self, settings: Settings) -> bool:
         if not settings.enable_checkpoint or not self._kernel.alive:
             return False
-        path = checkpoint.path_of(self.home, self.id, AUTOSAVE)
+        path = self._autosave_path
+        watch = Watch(AUTOSAVE_SECONDS)
         try:
-            answer = self._kernel.call("save", Watch(AUTOSAVE_SECONDS), name=AUTOSAVE, **self._saving(path))
+            answer = self._kernel.call("save", watch, name=checkpoint.AUTOSAVE, **self._saving(path))
         except OSError:
             return False
         if not (answer.reply or {}).get("ok"):
@@ -430,6 +456,10 @@ class SessionKernel:
             self.end(f"it used more than {settings.max_rss_mb} MB", settings)
 
     # Files.
+
+    @property
+    def _autosave_path(self) -> Path:
+        return checkpoint.path_of(self.home, self.id, checkpoint.AUTOSAVE)
 
     def _state(self, name: str) -> Path:
         return self.home / "state" / "rlm" / name

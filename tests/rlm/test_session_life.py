@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -57,8 +58,8 @@ def test_old_state_is_never_presented_as_current(agent):
     answer = agent.run("'version' in globals()")
     assert answer["value"] == "False"
     assert "lost: [version, results" in answer["note"]
-    assert "older, can be had with rlm_checkpoint restore name=autosave" in answer["note"]
-    restored = agent.call("rlm_checkpoint", {"action": "restore", "name": "autosave"})
+    assert "older: rlm_checkpoint restore name=autosave-previous brings it back" in answer["note"]
+    restored = agent.call("rlm_checkpoint", {"action": "restore", "name": "autosave-previous"})
     assert restored["ok"] and agent.value("version") == "OLD"
 
 
@@ -310,3 +311,70 @@ def test_the_users_stop_ends_a_cell_within_half_a_second(agent, monkeypatch):
     stop.clear()
     assert answers[0]["error"].startswith("stopped by the user; the cell was interrupted")
     assert agent.pid() == before and agent.value("(x, y)") == (1, 2)
+
+
+def test_an_autosave_that_was_not_restored_is_not_replaced_by_the_next(agent):
+    agent.run("version = 'OLD'")
+    agent.evict()
+    agent.run("version = 'NEW'")
+    agent.run("import os; os._exit(1)")
+    agent.run("other = 1")
+    agent.evict()
+    assert agent.run("other")["value"] == "1"
+    names = {row["name"] for row in agent.call("rlm_checkpoint", {"action": "list"})["checkpoints"]}
+    assert names == {"autosave", "autosave-previous"}
+    agent.call("rlm_checkpoint", {"action": "restore", "name": "autosave-previous"})
+    assert agent.value("version, other") == ("OLD", 1)
+    agent.call("rlm_reset", {})
+    assert not list(agent.home.rglob("*.checkpoint"))
+
+
+def test_a_stop_while_the_state_comes_back_loses_nothing(agent, monkeypatch):
+    agent.run("x = 1\nclass Slow:\n    def __setstate__(self, state): import time; time.sleep(2)\n")
+    agent.run("s = Slow(); s.a = 1")
+    agent.evict()
+    threading.Timer(0.6, lambda: signal.raise_signal(signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        agent.run("x")
+    answer = agent.run("x, s.__class__.__name__")
+    assert answer["value"] == "(1, 'Slow')"
+    assert "restarted: its place was needed by another session; lost: []" in answer["note"]
+
+
+def test_a_session_that_lives_in_another_process_is_said_to(agent):
+    import subprocess
+
+    code = (
+        "import sys, time; sys.path.insert(0, sys.argv[1]); from hermes_rlm import tools\n"
+        "run = {t.name: t for t in tools.TOOLS}['rlm_exec'].handler\n"
+        "print(run({'code': 'x = 1'}, session_id='s'), flush=True); sys.stdin.read()"
+    )
+    root = str(Path(__file__).resolve().parents[2])
+    other = subprocess.Popen(
+        [sys.executable, "-c", code, root], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert '"ok":true' in other.stdout.readline()
+        note = agent.run("'x' in globals()")["note"]
+        assert f"another process ({other.pid}) has this session's kernel" in note and "lost: [x]" in note
+    finally:
+        other.communicate("", timeout=20)
+
+
+def test_a_kernel_that_cannot_be_started_leaves_nothing(agent, tmp_path, knob):
+    from hermes_rlm.kernel import registry
+
+    before = len(os.listdir("/proc/self/fd"))
+    for program in ("#!/bin/sh\nexit 3\n", "not a program"):
+        broken = tmp_path / "python"
+        broken.write_text(program)
+        broken.chmod(0o755)
+        knob("PYTHON", broken)
+        answer = agent.run("1")
+        assert not answer["ok"], answer
+    (agent.home / "state").rename(agent.home / "gone")
+    (agent.home / "state").write_text("in the way")
+    answer = agent.run("1")
+    assert not answer["ok"] and "state" in answer["error"]
+    assert list(registry.temporary_base().iterdir()) == []
+    assert len(os.listdir("/proc/self/fd")) <= before
