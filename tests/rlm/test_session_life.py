@@ -378,3 +378,15 @@ def test_a_kernel_that_cannot_be_started_leaves_nothing(agent, tmp_path, knob):
     assert not answer["ok"] and "state" in answer["error"]
     assert list(registry.temporary_base().iterdir()) == []
     assert len(os.listdir("/proc/self/fd")) <= before
+
+
+def test_a_long_call_keeps_the_hosts_activity_mark_fresh(agent, monkeypatch):
+    import types
+
+    touched = []
+    module = types.ModuleType("tools.environments.base")
+    module.touch_activity_if_due = lambda state, label: touched.append((label, dict(state)))
+    monkeypatch.setitem(sys.modules, "tools.environments.base", module)
+    agent.run("import time; time.sleep(0.5)")
+    assert len(touched) >= 3
+    assert touched[0][0] == "rlm_exec running" and set(touched[0][1]) == {"last_touch", "start"}
