@@ -58,6 +58,7 @@ SENTENCES = [
     f"At most {session.NAMES_SHOWN} names stand in each list",
     f"for at most {pool.EXIT_SECONDS:g} seconds",
     f"within {server.LAST_SAVE_SECONDS:g} seconds",
+    f"figures, the newest {session.FIGURES_KEPT} |",
 ]
 
 
