@@ -123,7 +123,7 @@ def rlm_checkpoint(arguments: dict[str, Any], call: Call) -> dict[str, Any]:
     from .checkpoint_tool import ACTIONS
 
     action = arguments.get("action")
-    if action not in ACTIONS:
+    if not isinstance(action, str) or action not in ACTIONS:
         raise Problem(f"action must be one of {', '.join(ACTIONS)}")
     if not call.settings.enable_checkpoint:
         raise Problem("checkpoints are disabled by the operator (HERMES_RLM_ENABLE_CHECKPOINT=0)")

@@ -26,7 +26,7 @@ GRACE_SECONDS = 2.0
 REPEAT_SECONDS = 0.3
 SALVAGE_BEGINS_SECONDS = 0.5
 SALVAGE_SECONDS = 15.0
-TICK_SECONDS = 0.1
+TICK_SECONDS = 0.05
 MEMORY_SECONDS = 0.5
 
 # Loads the child package under a name of its own: what is on sys.path stays the user's.
