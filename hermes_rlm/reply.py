@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .kernel.capture import Captured
+if TYPE_CHECKING:
+    from .kernel.capture import Captured
 
 LIMIT = 8000
 # Of the fields that may be long: how many bytes each may have.
