@@ -160,13 +160,20 @@ class Kernel:
         wait.until_done()
         self.stdout.drain()
         self.stderr.drain()
-        answer.stdout, answer.stderr = self.stdout.take(), self.stderr.take()
+        # What threads print during another operation waits for the next cell.
+        if operation == "exec":
+            answer.stdout, answer.stderr = self.stdout.take(), self.stderr.take()
         return answer
 
     def read_idle(self) -> None:
         """Take what threads and child processes print between cells, so that their pipe never fills."""
         self.stdout.read()
         self.stderr.read()
+
+    def last_output(self) -> str:
+        """What was printed since the last cell, by a kernel that is about to be closed."""
+        self.read_idle()
+        return self.stdout.take().text + self.stderr.take().text
 
     def end(self) -> str:
         """End the kernel's process group and return how the kernel ended; safe to call twice."""

@@ -31,6 +31,7 @@ RESTORE_SECONDS = 60.0
 SAVING = Path(__file__).parent / "child" / "saving"
 NAMES_SHOWN = 12
 FIGURES_KEPT = 200
+LATE_CHARACTERS = 400
 _BYTECODE = ("cache", "rlm", "bytecode")
 
 
@@ -83,6 +84,7 @@ class SessionKernel:
         self._journal = cells.CellJournal(home, session_id)
         self._directory: Path | None = None
         self._ended: Ended | None = None
+        self._unread = ""  # what the kernel before printed after its last cell
         self._is_new = True  # no kernel of this session was started by this process
 
     # Taking turns.
@@ -186,6 +188,7 @@ class SessionKernel:
         """End the kernel and forget its state for good; False when there was nothing to forget."""
         had = self.kernel is not None or self._ended is not None
         self._close(None)
+        self._unread = ""
         automatic = (checkpoint.AUTOSAVE, checkpoint.SET_ASIDE)
         removed = any([checkpoint.delete(self.home, self.id, name) for name in automatic])
         known = bool(self._known_names())
@@ -229,7 +232,7 @@ class SessionKernel:
             raise
         ended, is_new = self._ended, self._is_new
         try:
-            return self._take_up(settings, caller)
+            return self._take_up(settings, caller) + self._late_output()
         except BaseException:
             # Stopped while the state was coming back: the next call begins anew.
             self._close(ended)
@@ -327,6 +330,10 @@ class SessionKernel:
         if caller.interrupted():
             raise Busy("stopped by the user while the session's state was coming back")
         return [self._loss(reason, before, [], f"{reply.get('error', '')}; {self._set_aside()}")]
+
+    def _late_output(self) -> list[str]:
+        text, self._unread = self._unread.strip(), ""
+        return [f"printed before it ended: {text[-LATE_CHARACTERS:]}"] if text else []
 
     def _elsewhere(self) -> str:
         """Why this process has no kernel for a session that had one."""
@@ -443,6 +450,8 @@ class SessionKernel:
         self.memory = 0
         if kernel is None:
             return
+        kernel.end()
+        self._unread = kernel.last_output()
         kernel.close()
         registry.leave(self.home, kernel.id, self._directory)
         self._journal.close()

@@ -390,3 +390,25 @@ def test_a_long_call_keeps_the_hosts_activity_mark_fresh(agent, monkeypatch):
     agent.run("import time; time.sleep(0.5)")
     assert len(touched) >= 3
     assert touched[0][0] == "rlm_exec running" and set(touched[0][1]) == {"last_touch", "start"}
+
+
+LATE = (
+    "import threading, time\ndef late():\n    time.sleep(0.3); print('LATE')\n"
+    "x = threading.Thread(target=late); x.start(); y = 1"
+)
+
+
+def test_late_output_waits_for_the_next_cell_whatever_comes_between(agent):
+    agent.run(LATE)
+    time.sleep(0.5)
+    agent.call("rlm_vars", {})
+    agent.call("rlm_checkpoint", {"action": "save"})
+    assert agent.run("y") == {"ok": True, "value": "1", "stdout": "LATE\n"}
+
+
+def test_late_output_of_a_kernel_that_was_ended_is_told_by_the_next(agent):
+    agent.run(LATE)
+    time.sleep(0.5)
+    agent.evict()
+    note = agent.run("y")["note"]
+    assert note.endswith("printed before it ended: LATE")
