@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
 
 LIMIT = 8000
 # Of the fields that may be long: how many bytes each may have.
-VALUE, STDOUT, STDERR, ERROR, NOTE = 2000, 3000, 1500, 2500, 900
+VALUE, STDOUT, STDERR, ERROR, NOTE = 2000, 3400, 1600, 2600, 900
 _FIELDS = {"value": VALUE, "stdout": STDOUT, "stderr": STDERR, "error": ERROR, "note": NOTE, "warning": NOTE}
 # What a cut keeps: errors and output say at their end what matters.
 _KEEPS_END = ("stdout", "stderr", "error")
@@ -41,6 +42,12 @@ def output(captured: Captured) -> str:
         problem = f"; {captured.problem}" if captured.problem else ""
         shown = f"[{captured.left_out:,} bytes before this{where}{problem}]\n{shown}"
     return shown
+
+
+def without_our_frames(text: str) -> str:
+    """The traceback that a crash in C code leaves, as far as it is the user's."""
+    ours = (f'"{Path(__file__).parent / "kernel"}', 'File "<string>", line')
+    return "\n".join(line for line in text.split("\n") if not any(mark in line for mark in ours))
 
 
 def cut(value: str, limit: int, end: bool = False) -> str:

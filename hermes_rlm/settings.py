@@ -114,7 +114,7 @@ KNOBS: tuple[Knob, ...] = (
     Knob(
         "depth",
         "integer",
-        "Depth in a tree of delegations. Shown only: what is allowed is decided elsewhere.",
+        "How deep Hermes runs inside Hermes. Shown by status, never trusted.",
         most=100,
     ),
     Knob("enable_checkpoint", "flag", "Checkpoints and autosaves; 0 leaves no code that pickles."),
@@ -199,10 +199,12 @@ _cache: dict[str, tuple[tuple[Any, ...], float, Settings]] = {}
 def _resolve(path: str, environ: Mapping[str, str]) -> tuple[list[Row], list[str]]:
     """All rows, and all problems: of the file, of the knobs, of the names."""
     stored, file_problem = _read_env_file(path)
-    rows = [_row(knob, environ, stored) for knob in KNOBS]
+    # The host puts its .env into its environment; what is equal in both was said in the file.
+    given = {name: value for name, value in environ.items() if stored.get(name) != value}
+    rows = [_row(knob, given, stored) for knob in KNOBS]
     problems = [file_problem] if file_problem else []
     problems += [row.problem for row in rows if row.problem]
-    problems += _unknown_names(environ, "environment") + _unknown_names(stored, ENV_FILE)
+    problems += _unknown_names(given, "environment") + _unknown_names(stored, ENV_FILE)
     return rows, problems
 
 

@@ -73,6 +73,8 @@ def _search(found: dict[str, Any]) -> dict[str, Any]:
     found.pop("matches_format", None)
     if text is not None:
         found["matches"] = _matches(str(text))
+    elif not any(name in found for name in ("matches", "files", "counts", "error")):
+        found["matches"] = []
     return _plain(found)
 
 

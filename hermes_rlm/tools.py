@@ -134,11 +134,12 @@ def _ran(ran: Any, session: Any, settings: settings_.Settings, seconds: float) -
     """The fields of a reply to rlm_exec."""
     answer = ran.answer
     told = answer.reply or {}
+    stderr = reply.output(answer.stderr)
     fields: dict[str, Any] = {
         "ok": bool(told.get("ok")) and not answer.death,
         "value": told.get("value"),
         "stdout": reply.output(answer.stdout),
-        "stderr": reply.output(answer.stderr),
+        "stderr": reply.without_our_frames(stderr) if answer.death else stderr,
         "figures": told.get("figures"),
         "note": "; ".join(ran.notes + list(told.get("notes", ()))),
     }
@@ -171,7 +172,7 @@ def _error(ran: Any, session: Any, settings: settings_.Settings, seconds: float)
         if answer.salvaged and answer.salvaged.get("ok"):
             said.append(f"saved before that: {len(answer.salvaged.get('saved', ()))} variables")
     elif answer.stopped == "memory":
-        said.append("its variables were saved where they could be, and the kernel was ended")
+        said.append(f"the kernel was ended; its variables are {'saved' if ran.saved else 'lost'}")
     elif answer.stopped and told.get("interrupted"):
         said.append("the cell was interrupted; the kernel and its variables are kept")
     elif answer.stopped:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from .._common.home import private_dir
 
-TAIL_BYTES = 4096
+# What a reply shows of each stream; more than that goes to a file as well.
+TAILS = {"stdout": 3000, "stderr": 1200}
 SPILL_LIMIT = 512 << 20
 SPILLS_KEPT = 40
 _CHUNK = 1 << 18
@@ -30,9 +31,10 @@ class Captured:
 class Output:
     """One output pipe of a kernel, read without waiting. Memory is bounded, whatever is printed."""
 
-    def __init__(self, descriptor: int, spill_file: Callable[[], Path]) -> None:
+    def __init__(self, descriptor: int, tail: int, spill_file: Callable[[], Path]) -> None:
         os.set_blocking(descriptor, False)
         self.descriptor = descriptor
+        self._kept = tail
         self._spill_file = spill_file
         self._tail = bytearray()
         self._total = 0
@@ -62,7 +64,7 @@ class Output:
         """Return what has come since the last time, and begin anew."""
         if not self._total:
             return _NOTHING
-        tail = bytes(self._tail[-TAIL_BYTES:])
+        tail = bytes(self._tail[-self._kept :])
         left_out = self._total - len(tail)
         captured = Captured(_text(tail, cut=left_out > 0), left_out, self._spill, self._problem)
         self._end_spill()
@@ -76,13 +78,13 @@ class Output:
 
     def _add(self, data: bytes) -> None:
         before, self._total = self._total, self._total + len(data)
-        if self._total > TAIL_BYTES and self._file < 0 and self._problem is None and before <= TAIL_BYTES:
+        if self._total > self._kept and self._file < 0 and self._problem is None and before <= self._kept:
             self._begin_spill()
         if self._file >= 0:
             self._write(data, before)
         self._tail += data
-        if len(self._tail) > 4 * TAIL_BYTES:
-            del self._tail[:-TAIL_BYTES]
+        if len(self._tail) > 4 * self._kept:
+            del self._tail[: -self._kept]
 
     def _begin_spill(self) -> None:
         try:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from . import process
-from .capture import Captured, Output
+from .capture import TAILS, Captured, Output
 from .channel import HostChannel, ProtocolError, check_event, check_reply, request
 
 CHILD = Path(__file__).parent / "child"
@@ -111,7 +111,7 @@ class Kernel:
         outputs = []
         for stream in ("stdout", "stderr"):
             ours, kernel_end = os.pipe()
-            output = Output(ours, lambda stream=stream: plan.spill_file(stream))
+            output = Output(ours, TAILS[stream], lambda stream=stream: plan.spill_file(stream))
             self._ends.append(output.close)
             outputs.append((output, kernel_end))
         (self.stdout, out), (self.stderr, err) = outputs

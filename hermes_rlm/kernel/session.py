@@ -57,14 +57,16 @@ class Ran:
     answer: Answer
     seconds: float
     notes: list[str] = field(default_factory=list)
+    saved: bool = True  # False: the kernel was ended for its memory, and its state is lost
 
 
 @dataclass(frozen=True)
 class Ended:
-    """The kernel that was: why it ended, and whether all of its state is in the autosave."""
+    """The kernel that was: why it ended, whether its state is in the autosave, whether it died in a cell."""
 
     reason: str
     saved: bool = False
+    in_cell: bool = False
 
 
 class SessionKernel:
@@ -311,9 +313,14 @@ class SessionKernel:
         self._ended, self._is_new = None, False
         before = self._known_names() if is_new or ended is not None else []
         self.names.clear()
-        if not before:
+        in_cell = ended is not None and ended.in_cell
+        if not before and not in_cell:
             return []
         reason = ended.reason if ended is not None else self._elsewhere()
+        if in_cell and not ended.saved:
+            reason += ", with what its last call had assigned"
+        if not before:
+            return [self._loss(reason, before, [], "")]
         if not settings.enable_checkpoint:
             return [self._loss(reason, before, [], "checkpoints are off")]
         path = self._autosave_path
@@ -412,11 +419,11 @@ class SessionKernel:
         answer = ran.answer
         if answer.death:
             salvaged = bool(answer.salvaged and answer.salvaged.get("ok"))
-            self._close(Ended(f"the kernel {answer.death}", salvaged))
+            self._close(Ended(f"the kernel {answer.death}", salvaged, in_cell=True))
             return
         registry.touch(self.home, self._kernel.id)
         if answer.stopped == "memory":
-            self.end(f"it used more than {settings.max_rss_mb} MB", settings)
+            ran.saved = self.end(f"it used more than {settings.max_rss_mb} MB", settings)
 
     def _checked(self, answer: Answer, settings: Settings) -> dict[str, Any]:
         """The reply of an operation that is no cell, as a dict that says what went wrong."""

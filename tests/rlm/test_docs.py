@@ -29,7 +29,10 @@ MIB = 1 << 20
 BOUNDS = {
     "code of one cell": f"{tools.MOST_CODE:,} characters",
     "`timeout`": f"{tools.DEFAULT_SECONDS} seconds, at most {tools.MOST_SECONDS}",
-    "output kept in memory per stream": f"{capture.TAIL_BYTES:,} bytes; beyond that all of it goes to a file",
+    "output shown per stream": (
+        f"the last {capture.TAILS['stdout']:,} bytes of stdout, {capture.TAILS['stderr']:,} of stderr; "
+        "with more, all of it goes to a file"
+    ),
     "one spill file": f"{capture.SPILL_LIMIT // MIB} MiB",
     "spill files of a home": f"{capture.SPILLS_KEPT}",
     "tool calls of one cell": f"{budget.CALLS_PER_CELL:,}",

@@ -400,3 +400,43 @@ def test_memory_over_the_limit_is_a_warning_with_a_remedy_by_default(agent, knob
 def test_an_allocation_that_fails_is_an_ordinary_error(agent):
     answer = survives(agent, "x = bytearray(1 << 60)")
     assert "MemoryError" in answer["error"]
+
+
+@pytest.mark.parametrize("text", ["'y' * 9000", "'\\n'.join(['line'] * 3000)", "'é' * 5000"])
+def test_a_long_message_keeps_its_type_and_its_line(agent, text):
+    error = survives(agent, f"def f():\n    raise ValueError({text})\nf()")["error"]
+    assert "ValueError: " in error and f"raise ValueError({text})" in error
+    assert error.count("left out") == 1
+
+
+def test_long_output_is_cut_once_and_what_is_missing_is_in_the_file(agent):
+    code = "import sys\nfor stream in (sys.stdout, sys.stderr):\n    print('0123456789' * 400, file=stream)"
+    answer = survives(agent, code)
+    for stream in ("stdout", "stderr"):
+        first, _, rest = answer[stream].partition("\n")
+        assert answer[stream].count("before this") == 1 and "left out" not in answer[stream]
+        missing = int(first.split()[0].strip("[").replace(",", ""))
+        spill = Path(next(word.rstrip(",") for word in first.split() if word.endswith(".txt,")))
+        assert missing + len(rest) == spill.stat().st_size == 4001
+
+
+def test_a_crash_in_the_first_cell_is_told_by_the_next_reply(agent):
+    agent.call("rlm_reset", {})
+    agent.run("value = 1\nimport os; os._exit(5)")
+    note = agent.run("2")["note"]
+    assert note.startswith("restarted: the kernel exited with code 5, with what its last call had assigned;")
+
+
+def test_a_crash_shows_no_frames_of_ours(agent):
+    answer = agent.run("def crash():\n    import ctypes; ctypes.string_at(0)\ncrash()")
+    assert "in crash" in answer["stderr"] and "hermes_rlm" not in answer["stderr"]
+    assert agent.run("1")["ok"]
+
+
+def test_a_memory_stop_without_checkpoints_says_that_the_state_is_lost(agent, knob):
+    knob("ENABLE_CHECKPOINT", 0)
+    knob("MAX_RSS_MB", 100)
+    knob("RSS_POLICY", "stop")
+    answer = agent.run("import time\nb = bytearray(200 << 20)\nb[::4096] = b'x' * (200 << 8)\ntime.sleep(30)")
+    assert "its variables are lost" in answer["error"]
+    assert "lost: [" in agent.run("1")["note"]

@@ -3,7 +3,8 @@
 import sys
 
 FRAMES = 8
-TEXT_BYTES = 4000
+STACK_CHARACTERS = 1400
+MESSAGE_CHARACTERS = 900
 SOURCES_KEPT = 200
 OURS = __file__.rpartition("/")[0] + "/"
 
@@ -49,18 +50,29 @@ def describe(error: BaseException, cell: str) -> str:
         )
         for part in _chain(report):
             part.stack[:] = [frame for frame in part.stack if not frame.filename.startswith(OURS)]
-        text = "".join(report.format())
+        text, message = "".join(report.format()), "".join(report.format_exception_only())
     except BaseException:  # user code may have broken the exception, its text or the library
-        text = f"{type(error).__name__}: {_text_of(error)}"
-    return cut(text.strip("\n"), TEXT_BYTES) + _hint(error)
+        text = message = f"{type(error).__name__}: {_text_of(error)}"
+    stack = text.removesuffix(message)
+    return (
+        cut_start(stack, STACK_CHARACTERS) + cut_end(message.strip("\n"), MESSAGE_CHARACTERS) + _hint(error)
+    )
 
 
-def cut(text: str, limit: int) -> str:
-    """Cut a text to ``limit`` characters, keeping its start and its end, which says what went wrong."""
+def cut_start(text: str, limit: int) -> str:
+    """Keep the end of a text, where a traceback has its innermost frames, and its first line."""
     if len(text) <= limit:
         return text
-    head = limit // 4
-    return f"{text[:head]}\n... [{len(text) - limit} characters left out] ...\n{text[head - limit :]}"
+    first = text[: text.find("\n") + 1][:100]
+    end = text[len(first) - limit :]
+    return f"{first}  [{len(text) - limit:,} characters left out]\n{end.partition(chr(10))[2] or end}"
+
+
+def cut_end(text: str, limit: int) -> str:
+    """Keep the start of a text, where a message has the type of the exception."""
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]} ... [{len(text) - limit:,} characters left out]"
 
 
 def _chain(report):
