@@ -13,6 +13,7 @@ import json
 import math
 import os
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -202,6 +203,18 @@ def read(directory: Path) -> Recorded:
         except FileNotFoundError:
             continue
     return Recorded(session_id, tuple(found), damaged)
+
+
+def names_after(entries: Iterable[Cell]) -> list[str]:
+    """The variables that are there after the cells and events of a journal."""
+    names: dict[str, None] = {}
+    for entry in entries:
+        if entry.event == "reset":
+            names.clear()
+        names.update(dict.fromkeys(entry.assigned))
+        for name in entry.deleted:
+            names.pop(name, None)
+    return list(names)
 
 
 def session_of(directory: Path) -> str | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
 from . import checkpoint
-from .kernel.session import Caller, age, listed
+from .display import duration, listed
+from .kernel.session import Caller
 
 DEFAULT_NAME = "latest"
 WAIT_SECONDS = 60
@@ -62,7 +64,7 @@ def restore(arguments: dict[str, Any], call: Any, caller: Caller) -> dict[str, A
         "ok": True,
         "restored": listed(reply["restored"]),
         "failed": _reasons(reply["failed"]),
-        "saved": f"{age(reply['saved_at'])} ago",
+        "saved": _ago(reply["saved_at"]),
         "from_session": reply["session"] if reply["session"] != call.session_id else None,
         "note": "; ".join(notes),
     }
@@ -79,7 +81,7 @@ def list_(arguments: dict[str, Any], call: Any, caller: Caller) -> dict[str, Any
     rows = [
         {
             "name": entry.name or entry.path.name,
-            "saved": f"{age(entry.saved_at or entry.modified)} ago",
+            "saved": _ago(entry.saved_at or entry.modified),
             "size": entry.size,
             "variables": listed(name for name, _ in entry.variables),
             **({"session": entry.session} if entry.path.parent != own else {}),
@@ -132,3 +134,7 @@ def _reasons(rows: Any) -> list[str]:
     lines = [f"{row['name'][:80]}: {row['reason'][:160]}" for row in rows or ()]
     more = len(lines) - REASONS_SHOWN
     return [*lines[:REASONS_SHOWN], f"and {more} more"] if more > 0 else lines
+
+
+def _ago(then: float) -> str:
+    return f"{duration(max(0.0, time.time() - then))} ago"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 
 MEGABYTE = 1024 * 1024
+NAMES_SHOWN = 12
 
 
 def printable(text: str) -> str:
@@ -37,3 +39,11 @@ def size(count: int | None) -> str:
     if count is None:
         return "unknown"
     return f"{count / MEGABYTE:,.1f} MB" if count >= MEGABYTE else f"{count:,} bytes"
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names in brackets, the first ones by name and the others by number."""
+    every = list(names)
+    shown = ", ".join(every[:NAMES_SHOWN])
+    more = len(every) - NAMES_SHOWN
+    return f"[{shown}, and {more} more]" if more > 0 else f"[{shown}]"

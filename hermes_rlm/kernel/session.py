@@ -6,33 +6,27 @@ first reply says what is lost and what came back.
 
 from __future__ import annotations
 
-import os
-import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from .. import cells, checkpoint
-from .._common import files
-from .._common.config import read_config
-from ..bridge import Bridge, BridgeError, Grant
+from ..display import duration, listed
 from ..settings import Settings
-from ..tool_arguments import TOOLS
-from . import environment, registry
-from .capture import prune, spill_name
-from .handle import Answer, Kernel, Plan, Watch
+from . import registry
+from .capture import prune
+from .handle import Answer, Kernel, Watch
+from .launch import launch
 
 AUTOSAVE_SECONDS = 20.0
 RESTORE_SECONDS = 60.0
 SAVING = Path(__file__).parent / "child" / "saving"
-NAMES_SHOWN = 12
 FIGURES_KEPT = 200
 LATE_CHARACTERS = 400
-_BYTECODE = ("cache", "rlm", "bytecode")
 
 
 class Busy(Exception):
@@ -228,10 +222,19 @@ class SessionKernel:
             return []
         self._make_room(self, caller)
         try:
-            self.kernel = self._start(settings, caller)
+            launched = launch(
+                self.home,
+                self.id,
+                settings,
+                task_id=caller.task_id,
+                cell=self._journal.last,
+                figures=self._figures,
+                autosave=self._saving(self._autosave_path) if settings.enable_checkpoint else None,
+            )
         except BaseException:
             self.left(self)
             raise
+        self.kernel, self._directory = launched
         ended, is_new = self._ended, self._is_new
         try:
             return self._take_up(settings, caller) + self._late_output()
@@ -240,72 +243,6 @@ class SessionKernel:
             self._close(ended)
             self._is_new = is_new
             raise
-
-    def _start(self, settings: Settings, caller: Caller) -> Kernel:
-        """Start a kernel and register it; whatever fails leaves nothing behind."""
-        kernel = secrets.token_hex(6)
-        with ExitStack() as undo:
-            try:
-                directory: Path | None = registry.make_directory(kernel)
-            except OSError:
-                directory = None
-            undo.callback(registry.leave, self.home, kernel, directory)
-            grant = Grant.issue(self.id)
-            bridge = _bridge(grant, directory)
-            undo.callback(bridge.close)
-            started = Kernel(
-                Plan(
-                    kernel=kernel,
-                    python=environment.interpreter(settings.python),
-                    cwd=environment.working_directory(caller.task_id),
-                    environment=environment.variables(kernel, self.home, grant.depth),
-                    bytecode=self.home.joinpath(*_BYTECODE),
-                    spill_file=lambda stream: spill_name(self._state("spill"), kernel, stream),
-                    boot=self._boot(settings, bridge, directory),
-                    bridge=bridge,
-                )
-            )
-            undo.callback(started.close)
-            registry.enter(self.home, self._record(started, directory, grant))
-            undo.pop_all()
-        self._directory = directory
-        return started
-
-    def _boot(self, settings: Settings, bridge: Bridge, directory: Path | None) -> dict[str, Any]:
-        from .. import skills
-
-        found: list[str] = []
-        if settings.enable_python_skills:
-            found = skills.directories(skills.scan(self.home, read_config(self.home)))
-        autosave = None
-        if settings.enable_checkpoint:
-            autosave = self._saving(self._autosave_path)
-        return {
-            "session": self.id,
-            "cell": self._journal.last,
-            "bridge": bridge.address,
-            "token": bridge.grant.token,
-            "tools": list(TOOLS),
-            "skills": found,
-            "figures": str(self._journal.directory / "figures"),
-            "script": str(directory / "script.py") if directory else None,
-            "autosave": autosave,
-        }
-
-    def _record(self, kernel: Kernel, directory: Path | None, grant: Grant) -> dict[str, Any]:
-        return {
-            "id": kernel.id,
-            "session": self.id,
-            "home": str(self.home),
-            "pid": kernel.pid,
-            "start_time": files.process_start_time(kernel.pid),
-            "parent": os.getpid(),
-            "parent_start": files.process_start_time(),
-            "started_at": time.time(),
-            "python": str(kernel.process.args[0]),
-            "directory": str(directory or ""),
-            "depth": grant.depth,
-        }
 
     def _take_up(self, settings: Settings, caller: Caller) -> list[str]:
         """Bring back the state of the kernel before this one where it is all there, and say so."""
@@ -329,11 +266,11 @@ class SessionKernel:
             return [self._loss(reason, before, [], entry.problem if entry else "")]
         behind = self._journal.last - entry.cell
         if behind > 0 and not (ended is not None and ended.saved):
-            why = f"the autosave is from {age(entry.saved_at)} ago, {behind} call(s) older"
+            why = f"the autosave is from {_age(entry)} ago, {behind} call(s) older"
             return [self._loss(reason, before, [], f"{why}: {self._set_aside()}")]
         reply = self._restore(path, self.id, True, settings, caller)
         if reply.get("ok"):
-            return [self._loss(reason, before, reply["restored"], f"saved {age(entry.saved_at)} ago")]
+            return [self._loss(reason, before, reply["restored"], f"saved {_age(entry)} ago")]
         if caller.interrupted():
             raise Busy("stopped by the user while the session's state was coming back")
         return [self._loss(reason, before, [], f"{reply.get('error', '')}; {self._set_aside()}")]
@@ -402,7 +339,7 @@ class SessionKernel:
         for name in deleted:
             self.names.pop(name, None)
         if reply.get("figures"):
-            prune(self._journal.directory / "figures", FIGURES_KEPT, "*.png")
+            prune(self._figures, FIGURES_KEPT, "*.png")
         self._write(
             cells.Cell(
                 number=ran.cell,
@@ -477,8 +414,9 @@ class SessionKernel:
     def _autosave_path(self) -> Path:
         return checkpoint.path_of(self.home, self.id, checkpoint.AUTOSAVE)
 
-    def _state(self, name: str) -> Path:
-        return self.home / "state" / "rlm" / name
+    @property
+    def _figures(self) -> Path:
+        return self._journal.directory / "figures"
 
     def _saving(self, path: Path) -> dict[str, Any]:
         return {
@@ -494,7 +432,7 @@ class SessionKernel:
         if self.names or not self._journal.last:
             return list(self.names)
         try:
-            return names_after(self._journal.entries())
+            return cells.names_after(self._journal.entries())
         except OSError:
             return []
 
@@ -509,38 +447,5 @@ class SessionKernel:
 _STOPPED = {"time": "it took too long and was stopped", "user": "stopped by the user"}
 
 
-def _bridge(grant: Grant, directory: Path | None) -> Bridge:
-    """The bridge in the kernel's directory, or over an inherited pair where that is not to be trusted."""
-    try:
-        return Bridge(grant, directory)
-    except BridgeError:
-        return Bridge(grant, None)
-
-
-def names_after(entries: Iterable[cells.Cell]) -> list[str]:
-    """The variables that are there after the cells and events of a journal."""
-    names: dict[str, None] = {}
-    for entry in entries:
-        if entry.event == "reset":
-            names.clear()
-        names.update(dict.fromkeys(entry.assigned))
-        for name in entry.deleted:
-            names.pop(name, None)
-    return list(names)
-
-
-def listed(names: Iterable[str]) -> str:
-    """Names in brackets, the first ones by name and the others by number."""
-    every = list(names)
-    shown = ", ".join(every[:NAMES_SHOWN])
-    more = len(every) - NAMES_SHOWN
-    return f"[{shown}, and {more} more]" if more > 0 else f"[{shown}]"
-
-
-def age(then: float) -> str:
-    """How long ago a time is, in the largest unit that fits."""
-    seconds = max(0.0, time.time() - then)
-    for size, unit in ((86400, "days"), (3600, "h"), (60, "min")):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.0f} s"
+def _age(entry: checkpoint.Entry) -> str:
+    return duration(max(0.0, time.time() - entry.saved_at))

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from hermes_rlm import bridge, budget, cells, checkpoint, cli, reply, sessions, settings, tools
+from hermes_rlm import bridge, budget, cells, checkpoint, cli, display, reply, sessions, settings, tools
 from hermes_rlm.kernel import capture, channel, handle, pool, session
 from hermes_rlm.kernel.child import errors, figures, server
 
@@ -58,7 +58,7 @@ SENTENCES = [
     f"at the end of the cell, at most {figures.FIGURES_A_CELL} |",
     f"at most {tools.VARIABLES_SHOWN}, newest first",
     f"when all kernels stay busy for {pool.ROOM_SECONDS:g} seconds",
-    f"At most {session.NAMES_SHOWN} names stand in each list",
+    f"At most {display.NAMES_SHOWN} names stand in each list",
     f"for at most {pool.EXIT_SECONDS:g} seconds",
     f"within {server.LAST_SAVE_SECONDS:g} seconds",
     f"figures, the newest {session.FIGURES_KEPT} |",
