@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -77,6 +77,10 @@ def cell(code: str, id: str, **options: Any) -> dict[str, Any]:
     return call("rlm_exec", {"code": code, **options}, id)
 
 
+def _turns(calls: Sequence[dict[str, Any]], answer: str) -> list[dict[str, Any]]:
+    return [*({"tool_calls": [one]} for one in calls), {"text": answer}]
+
+
 class Agent:
     """A scripted agent and the tool results it was sent, kept from one script to the next."""
 
@@ -84,10 +88,17 @@ class Agent:
         self.server = server
         self._texts: dict[str, str] = {}
 
-    def will(self, *calls: dict[str, Any], answer: str = "Done.") -> None:
-        """Script the next turn: these calls, one per model request, and then the answer."""
+    def will(self, *calls: dict[str, Any], answer: str = "Done.", goal: dict[str, Any] | None = None) -> None:
+        """Script the next turn: these calls, one per model request, and then the answer.
+
+        `goal` holds the one call that a sub-agent makes which is given the words of its key.
+        """
         self._collect()
-        script(self.server, *({"tool_calls": [one]} for one in calls), {"text": answer})
+        children = [
+            {"when": {"last_user": words, "has_tools": True}, "turns": _turns([one], "The child is done.")}
+            for words, one in (goal or {}).items()
+        ]
+        script(self.server, *_turns(calls, answer), first=children)
 
     def text(self, id: str) -> str:
         """The result of a call as the model read it."""

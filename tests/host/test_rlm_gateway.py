@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+from ast import literal_eval
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from tests.host.file_chats import FileChats
 from tests.host.hermes import Gateway, HermesHome, end
 from tests.host.kernels import Agent, cell, ended, processes, remains, warnings, witnessed_home
 from tests.host.model_server import ModelServer
-from tests.host.scenarios.core import wait_until
+from tests.host.scenarios.core import call, wait_until
 
 pytestmark = pytest.mark.host
 
@@ -48,8 +49,11 @@ class Served:
         self.chats.say(chat, "Go on.", "Done here.")
 
     def run(self, session_id: str, *calls: dict[str, Any]) -> str:
-        """Start a turn by POST /v1/runs; the run's id."""
+        """Start a turn that makes these calls by POST /v1/runs; the run's id."""
         self.agent.will(*calls)
+        return self.start(session_id)
+
+    def start(self, session_id: str) -> str:
         started, _ = self.gateway.request("POST", "/v1/runs", {"input": "Go on.", "session_id": session_id})
         return started["run_id"]
 
@@ -114,6 +118,23 @@ def test_chats_have_kernels_of_their_own(served: Served) -> None:
     assert served.agent.reply("blue chat")["value"] == "False"
     served.chat("red", cell("mine", "red chat again"))
     assert served.agent.reply("red chat again") == {"ok": True, "value": "'red chat'"}
+    assert "idle after cell 2" in served.chats.say("blue", "/rlm", "idle after")
+
+
+def test_a_sub_agent_has_a_kernel_of_its_own_that_ends_with_it(served: Served) -> None:
+    where = "import os\nfound = 'mine' in dir()\nmine = 'child'\nfound, os.getpid()"
+    served.agent.will(
+        cell("mine = 'parent'", "parent"),
+        call("delegate_task", {"goal": "COUNT-ALPHA", "context": "none"}, "delegate"),
+        cell("mine", "parent again"),
+        goal={"COUNT-ALPHA": cell(where, "child")},
+    )
+    run_id = served.start("delegating")
+    wait_until(lambda: served.status(run_id) == "completed", "the end of the run")
+    assert served.agent.reply("parent again") == {"ok": True, "value": "'parent'"}
+    found, pid = literal_eval(served.agent.reply("child")["value"])
+    assert found is False
+    wait_until(lambda: pid not in processes(served.home), "the end of the child's kernel")
 
 
 def test_stop_in_a_chat_ends_a_cell_that_runs_a_command(served: Served) -> None:

@@ -46,9 +46,11 @@ class Talk:
 
 @pytest.fixture(scope="module")
 def talk() -> Iterator[Talk]:
-    with ModelServer() as server, witnessed_home(server) as home, Interactive(home) as session:
-        session.wait_until_idle()
-        yield Talk(home, Agent(server), session)
+    with ModelServer() as server, witnessed_home(server) as home:
+        home.configure({"approvals": {"destructive_slash_confirm": False}})
+        with Interactive(home) as session:
+            session.wait_until_idle()
+            yield Talk(home, Agent(server), session)
 
 
 def folder(talk: Talk, name: str) -> tuple[Path, str]:
@@ -118,6 +120,15 @@ def test_a_reset_is_final(talk: Talk) -> None:
     )
     assert talk.agent.reply("reset") == {"ok": True, "note": "kernel ended, its state is discarded"}
     assert talk.agent.reply("after reset") == {"ok": True, "value": "[]"}
+
+
+def test_a_new_session_has_a_kernel_of_its_own(talk: Talk) -> None:
+    talk.turn(cell("import os\nold = os.getpid()\nold", "old"))
+    talk.session.ask("/new", "New session started")
+    talk.turn(cell("'old' in dir()", "new"))
+    assert talk.agent.reply("new") == {"ok": True, "value": "False"}
+    old = int(talk.agent.reply("old")["value"])
+    wait_until(lambda: old not in processes(talk.home), "the end of the old kernel")
 
 
 def test_the_end_of_the_session_leaves_nothing(talk: Talk) -> None:
