@@ -253,12 +253,21 @@ class _Wait:
             elif descriptor == kernel._exit:
                 gone = True
             elif descriptor in bridged and not self.done:
-                serve = self.watch.serve if not self.answer.stopped else None
+                serve = self._serve if self.watch.serve and not self.answer.stopped else None
                 kernel.bridge.handle(descriptor, self.watch.cell if serve else None, serve)
         if gone and not self.done:
             self._receive()
             if not self.done:
                 self.died()
+
+    def _serve(self, tool: str, arguments: dict[str, Any]) -> Any:
+        """Serve a call; a stop that came meanwhile reaches the kernel before the answer does."""
+        assert self.watch.serve is not None
+        try:
+            return self.watch.serve(tool, arguments)
+        finally:
+            if self.watch.interrupted():
+                self._stop("user")
 
     def _receive(self) -> bool:
         """Take the messages that are there; False when there will be no more."""

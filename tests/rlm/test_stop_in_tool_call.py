@@ -6,8 +6,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from hermes_rlm import settings
 from hermes_rlm.kernel import pool
 from hermes_rlm.kernel.session import Caller
@@ -21,9 +19,6 @@ went_on = True
 """
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the answer to the call is sent before the interrupt: the cell may end in between"
-)
 def test_a_stop_during_a_tool_call_is_seen_before_the_answer_to_the_call(home: Path) -> None:
     stopped: list[bool] = []
 
