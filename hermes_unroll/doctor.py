@@ -8,14 +8,13 @@ import re
 import subprocess
 import sys
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from . import __version__, catalog, journal, presence
 from . import settings as settings_of
 from ._common import copies, files
 from ._common.home import private_dir
+from ._common.report import Report, examine_installation
 from .tracer import UNATTRIBUTED
 
 IMPORT_SECONDS = 20
@@ -34,70 +33,17 @@ importlib.import_module(name + ".registration")
 """
 
 
-@dataclass
-class Report:
-    """What doctor found. ``status`` is fine, or the first thing that is wrong."""
-
-    status: str = "fine"
-    findings: list[tuple[str, str]] = field(default_factory=list)
-    facts: list[str] = field(default_factory=list)
-    line: str = ""
-
-    @property
-    def ok(self) -> bool:
-        return self.status == "fine"
-
-    def wrong(self, status: str, text: str) -> None:
-        if self.ok:
-            self.status = status
-        self.findings.append((status, text))
-
-    def lines(self) -> list[str]:
-        said = [f"{self.status}: recording works" if self.ok else f"not fine: {self.status}"]
-        said += [f"  {status}: {text}" for status, text in self.findings]
-        said += [f"  {fact}" for fact in self.facts]
-        return [*said, f"For a bug report: {self.line}"]
-
-    def as_dict(self) -> dict[str, Any]:
-        findings = [{"status": status, "text": text} for status, text in self.findings]
-        return {"status": self.status, "findings": findings, "facts": self.facts, "line": self.line}
-
-
 def examine(home: Path) -> Report:
     """Examine one home: is a copy loaded, do hooks fire, is anything kept from being recorded?"""
-    report = Report()
+    report = Report("recording works")
     found = copies.find(home, "hermes-unroll")
-    _safe_mode(report)
-    _copies(report, found)
+    examine_installation(report, "hermes-unroll", found, Path(__file__).resolve().parent)
     _imports(report, home, found)
     _settings(report, home)
     _writing(report, home)
     _activity(report, home, found)
     report.line = _bug_report(report, found)
     return report
-
-
-def _safe_mode(report: Report) -> None:
-    if os.environ.get("HERMES_SAFE_MODE", "").lower() in ("1", "true", "yes", "on"):
-        report.wrong("safe mode", "HERMES_SAFE_MODE is set: the host loads no plugins; unset it to record")
-
-
-def _copies(report: Report, found: list[copies.Copy]) -> None:
-    if not found:
-        here = os.path.dirname(os.path.abspath(__file__))
-        report.wrong(
-            "not installed",
-            f"the host finds no hermes-unroll (this one lies at {here}); see `hermes plugins install`",
-        )
-        return
-    for copy in found:
-        state = "active" if copy.active else "hidden by a later copy" if copy.hidden else "not enabled"
-        report.facts.append(f"copy ({copy.kind}, {copy.key}, {state}): {copy.path}")
-    if len([copy for copy in found if copy.enabled and not copy.disabled]) > 1:
-        paths = " and ".join(copy.path for copy in found)
-        report.wrong("two copies", f"installed more than once, only one records: {paths}; remove all but one")
-    if not any(copy.active for copy in found):
-        report.wrong("disabled", "installed, but not enabled: hermes plugins enable hermes-unroll")
 
 
 def _imports(report: Report, home: Path, found: list[copies.Copy]) -> None:

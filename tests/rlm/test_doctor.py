@@ -288,7 +288,7 @@ def test_a_platform_without_kernels_is_refused_and_nothing_is_tried(
     installation: Installation, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(examination.os, "name", "nt")
-    report = Report()
+    report = Report("kernels work")
     assert not examination.platform_works(report)
     assert report.findings == [("platform", tools.UNSUPPORTED)]
 
