@@ -59,7 +59,7 @@ def restore(arguments: dict[str, Any], call: Any, caller: Caller) -> dict[str, A
         return {"ok": False, "error": reply.get("error"), "note": "; ".join(reply.get("notes", ()))}
     notes = list(reply["notes"])
     if reply["kept"]:
-        notes.append(f"kept because newer: {listed(reply['kept'])}; overwrite=true replaces them")
+        notes.append(f"kept because they exist: {listed(reply['kept'])}; overwrite=true replaces them")
     return {
         "ok": True,
         "restored": listed(reply["restored"]),

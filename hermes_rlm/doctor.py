@@ -32,7 +32,9 @@ def examine(home: Path) -> Report:
     """Examine one home: is a copy loaded, are its tools offered, can a kernel start and save?"""
     report = Report("kernels work")
     found = copies.find(home, "hermes-rlm")
-    examine_installation(report, "hermes-rlm", found, Path(__file__).resolve().parent)
+    here = Path(__file__).resolve().parent
+    known = config.read_config(home).known
+    examine_installation(report, "hermes-rlm", found, here, is_config_known=known)
     read = config.read_config(home)
     if not read.known:
         report.wrong("config", f"the host's config cannot be read: {read.problem}; mend it")

@@ -58,6 +58,12 @@ def on_session_finalize(session_id: Any = None, reason: str = "", **_: Any) -> N
         _end(str(session_id), "its session ended", wait=reason == "shutdown")
 
 
+def on_session_end(session_id: Any = None, platform: Any = None, **_: Any) -> None:
+    """End the kernel of a scheduled run, whose session nobody goes on with; others end only a turn here."""
+    if session_id and platform == "cron":
+        _end(str(session_id), "its scheduled run ended", wait=False)
+
+
 def subagent_stop(child_session_id: Any = None, **_: Any) -> None:
     """End the kernel of a sub-agent that has finished."""
     if child_session_id:
@@ -97,6 +103,7 @@ def _names(tools: Any) -> Any:
 
 HOOKS: dict[str, Callable[..., None]] = {
     "pre_tool_call": pre_tool_call,
+    "on_session_end": on_session_end,
     "on_session_finalize": on_session_finalize,
     "subagent_stop": subagent_stop,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 from pathlib import Path
@@ -16,7 +17,8 @@ VALUE, STDOUT, STDERR, ERROR, NOTE = 2000, 3400, 1600, 2600, 900
 _FIELDS = {"value": VALUE, "stdout": STDOUT, "stderr": STDERR, "error": ERROR, "note": NOTE, "warning": NOTE}
 # What a cut keeps: errors and output say at their end what matters.
 _KEEPS_END = ("stdout", "stderr", "error")
-_LEAST = 200
+_LEAST = 600
+FIRST_LINE = 500
 
 
 def text(fields: dict[str, Any]) -> str:
@@ -38,7 +40,10 @@ def output(captured: Captured) -> str:
     """Output as the model sees it: its end, with what was left out in front and where all of it is."""
     shown = captured.text
     if captured.left_out:
-        where = f"; all of it is in {captured.spill}, open() it in a cell" if captured.spill else ""
+        where = ""
+        if captured.spill:
+            kept = "all of it" if not captured.problem else "what could be kept"
+            where = f"; {kept} is in {captured.spill}, open() it in a cell"
         problem = f"; {captured.problem}" if captured.problem else ""
         shown = f"[{captured.left_out:,} bytes before this{where}{problem}]\n{shown}"
     return shown
@@ -58,7 +63,8 @@ def cut(value: str, limit: int, end: bool = False) -> str:
     mark = f"[{len(raw) - limit:,} bytes left out]"
     if not end:
         return raw[:limit].decode("utf-8", "ignore") + f" ... {mark}"
-    first = raw[: min(raw.find(b"\n") + 1 or limit, limit // 4)]
+    # The first line says where the rest is, or that this is a traceback: it is kept whole.
+    first = raw[: min(raw.find(b"\n") + 1, FIRST_LINE)]
     last = raw[len(first) - limit :]
     return f"{first.decode('utf-8', 'ignore')}{mark}\n{last.decode('utf-8', 'ignore')}"
 
@@ -72,10 +78,10 @@ def _clean(value: str) -> str:
 
 def _host(module: str, function: str, value: str, **options: Any) -> str:
     """Apply a function of the host when the host is there; a failure of it leaves the text."""
-    call = getattr(sys.modules.get(module), function, None)
-    if call is None:
+    if "hermes_constants" not in sys.modules:
         return value
     try:
+        call = getattr(importlib.import_module(module), function)
         done = call(value, **options)
     except Exception:  # a host's internals may change
         return value

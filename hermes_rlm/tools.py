@@ -83,7 +83,7 @@ def rlm_vars(arguments: dict[str, Any], call: Call) -> dict[str, Any]:
     """List the variables of the session's kernel."""
     session = call.known()
     if session is None or session.kernel is None:
-        return {"ok": True, "note": "no kernel runs yet; rlm_exec starts one", "variables": []}
+        return {"ok": True, "note": _without_kernel(session), "variables": []}
     caller = _caller(call, time.monotonic() + 10)
     from .kernel.session import Busy
 
@@ -94,12 +94,18 @@ def rlm_vars(arguments: dict[str, Any], call: Call) -> dict[str, Any]:
         note = f"cell {session.cell} has been running for {session.busy_seconds:.0f} s; names as of before it"
         return {"ok": True, "note": note, "names": sorted(session.names)[:200]}
     if found is None:
-        return {"ok": True, "note": "no kernel runs yet; rlm_exec starts one", "variables": []}
+        return {"ok": True, "note": _without_kernel(session), "variables": []}
     if not found.get("ok"):
         return {"ok": False, "error": found.get("error")}
     rows = found["variables"][:VARIABLES_SHOWN]
     more = found["more"] + len(found["variables"]) - len(rows)
     return {"ok": True, "variables": rows, "note": f"{more} more, assigned earlier" if more else ""}
+
+
+def _without_kernel(session: Any) -> str:
+    if session is not None and session.pending:
+        return f"there is no kernel: {session.pending}; the next rlm_exec starts one and says what is lost"
+    return "no kernel runs yet; rlm_exec starts one"
 
 
 def rlm_reset(arguments: dict[str, Any], call: Call) -> dict[str, Any]:
@@ -156,6 +162,7 @@ def _ran(ran: Any, session: Any, settings: settings_.Settings, seconds: float) -
 _STOPPED = {
     "time": "timed out: exceeded {seconds:g} s",
     "user": "stopped by the user",
+    "host": "stopped: the host is shutting down",
     "memory": "stopped: the kernel used more than {limit} MB (HERMES_RLM_MAX_RSS_MB)",
 }
 
@@ -169,6 +176,8 @@ def _error(ran: Any, session: Any, settings: settings_.Settings, seconds: float)
         said.append(_STOPPED[answer.stopped].format(seconds=seconds, limit=settings.max_rss_mb))
     if answer.death:
         said.append(f"the kernel {answer.death}; the next call starts a new one")
+        if settings.python and ran.is_first:
+            said.append(f"its Python is HERMES_RLM_PYTHON={settings.python}")
         if answer.salvaged and answer.salvaged.get("ok"):
             said.append(f"saved before that: {len(answer.salvaged.get('saved', ()))} variables")
     elif answer.stopped == "memory":
@@ -206,7 +215,8 @@ def _caller(call: Call, until: float) -> Any:
         lambda: until - time.monotonic(),
     )
     interrupted = _interrupted()
-    return Caller(interrupted, _activity(), _until_stopped(tools.call, interrupted), call.task_id or None)
+    serve = _until_stopped(tools.call, interrupted)
+    return Caller(interrupted, _activity(), serve, call.task_id or None, until)
 
 
 def _until_stopped(
@@ -245,7 +255,7 @@ def _seconds(value: Any) -> float:
         return DEFAULT_SECONDS
     try:
         seconds = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         seconds = -1.0
     if isinstance(value, bool) or not 0 < seconds <= MOST_SECONDS:
         raise Problem(f"timeout must be a number of seconds up to {MOST_SECONDS}")

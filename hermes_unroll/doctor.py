@@ -12,7 +12,7 @@ from pathlib import Path
 
 from . import __version__, catalog, journal, presence
 from . import settings as settings_of
-from ._common import copies, files
+from ._common import config, copies, files
 from ._common.home import private_dir
 from ._common.report import Report, examine_installation
 from .tracer import UNATTRIBUTED
@@ -37,7 +37,9 @@ def examine(home: Path) -> Report:
     """Examine one home: is a copy loaded, do hooks fire, is anything kept from being recorded?"""
     report = Report("recording works")
     found = copies.find(home, "hermes-unroll")
-    examine_installation(report, "hermes-unroll", found, Path(__file__).resolve().parent)
+    here = Path(__file__).resolve().parent
+    known = config.read_config(home).known
+    examine_installation(report, "hermes-unroll", found, here, is_config_known=known)
     _imports(report, home, found)
     _settings(report, home)
     _writing(report, home)

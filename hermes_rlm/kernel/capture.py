@@ -12,6 +12,7 @@ from .._common.home import private_dir
 
 # What a reply shows of each stream; more than that goes to a file as well.
 TAILS = {"stdout": 3000, "stderr": 1200}
+WORD_BYTES = 200
 SPILL_LIMIT = 512 << 20
 SPILLS_KEPT = 40
 _CHUNK = 1 << 18
@@ -65,8 +66,10 @@ class Output:
         if not self._total:
             return _NOTHING
         tail = bytes(self._tail[-self._kept :])
-        left_out = self._total - len(tail)
-        captured = Captured(_text(tail, cut=left_out > 0), left_out, self._spill, self._problem)
+        if len(tail) < self._total:
+            tail = _whole_words(tail)
+        shown, left_out = tail.decode("utf-8", "replace"), self._total - len(tail)
+        captured = Captured(shown, left_out, self._spill, self._problem)
         self._end_spill()
         self._tail.clear()
         self._total, self._spill, self._problem = 0, None, None
@@ -141,9 +144,10 @@ def _written(path: Path) -> float:
         return 0.0
 
 
-def _text(data: bytes, cut: bool) -> str:
-    """Decode output; a character that the cut has halved is left out."""
-    if cut:
-        while data and data[0] & 0xC0 == 0x80:
-            data = data[1:]
-    return data.decode("utf-8", "replace")
+def _whole_words(data: bytes) -> bytes:
+    """Begin a cut text behind its first blank: half a secret would not be recognised as one."""
+    blank = next((at for at in range(min(len(data), WORD_BYTES)) if data[at] in b" \t\r\n"), WORD_BYTES)
+    data = data[blank:]
+    while data and data[0] & 0xC0 == 0x80:
+        data = data[1:]
+    return data

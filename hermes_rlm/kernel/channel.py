@@ -25,7 +25,15 @@ _VARIABLE = {
     "len?": int,
     "shape?": str,
 }
-_SAVE = {"code": str, "path": str, "key": str, "session": str, "name": str, "limit": int}
+_SAVE = {
+    "code": str,
+    "path": str,
+    "key": str,
+    "session": str,
+    "name": str,
+    "limit": int,
+    "seconds": float,
+}
 _SAVED = {"saved": _NAMES, "skipped": _SKIPPED, "size": int}
 
 # Field -> type; "?" marks a field that may be missing, a list holds the type of its items, None may be null.

@@ -15,6 +15,8 @@ _SECRET_WORDS = (
     *("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "AUTH"),
     *("CREDS", "DSN", "WEBHOOK", "COOKIE", "BEARER", "PRIVATE"),
 )
+_SECRET_PARTS = frozenset(("PASS", "USERPASS", "PWD", "PW", "PIN", "PAT", "SAS"))
+_NO_SECRETS = ("PWD", "OLDPWD")
 # The host's state (yolo, interactive, cron, session) is not that of a hermes started from a cell.
 _OF_THE_HOST = ("HERMES_", "_HERMES_")
 _PASSED_ON = ("HERMES_PROFILE", "HERMES_CONFIG", "HERMES_ENV")
@@ -82,8 +84,9 @@ def _for_kernels(environment: Mapping[str, str]) -> dict[str, str]:
 def _stays_here(name: str, value: str) -> bool:
     if name.startswith(_OF_THE_HOST) and name not in _PASSED_ON:
         return True
-    if any(word in name.upper() for word in _SECRET_WORDS):
-        return True
+    words = name.upper()
+    if any(word in words for word in _SECRET_WORDS) or _SECRET_PARTS.intersection(words.split("_")):
+        return name not in _NO_SECRETS
     from .._common.redact import RedactionError, Redactor
 
     try:

@@ -11,6 +11,7 @@ import select
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -25,13 +26,15 @@ CHILD = Path(__file__).parent / "child"
 GRACE_SECONDS = 2.0
 REPEAT_SECONDS = 0.3
 SALVAGE_BEGINS_SECONDS = 0.5
-SALVAGE_SECONDS = 15.0
+SALVAGE_SECONDS = 7.0
 TICK_SECONDS = 0.05
 MEMORY_SECONDS = 0.5
 
 # Loads the child package under a name of its own: what is on sys.path stays the user's.
 BOOTSTRAP = """
 import sys
+if sys.version_info < (3, 10):
+    sys.exit("kernels need Python 3.10 or later, this is %d.%d" % sys.version_info[:2])
 from _frozen_importlib import module_from_spec
 from _frozen_importlib_external import spec_from_file_location
 folder, sys.pycache_prefix, channel, lifeline = sys.argv[1:]
@@ -71,6 +74,7 @@ class Watch:
     memory_limit: int | None = None
     stops_on_memory: bool = False
     salvages: bool = False
+    kills: bool = True  # False: a call that does not stop is given up, and the kernel goes on with it
 
 
 @dataclass
@@ -80,7 +84,7 @@ class Answer:
     reply: dict[str, Any] | None = None
     stdout: Captured = field(default_factory=Captured)
     stderr: Captured = field(default_factory=Captured)
-    stopped: str = ""  # "time", "user" or "memory": why it was interrupted
+    stopped: str = ""  # "time", "user", "memory" or "host": why it was interrupted
     death: str = ""
     salvaged: dict[str, Any] | None = None
     memory: int = 0  # the most that was seen, in bytes
@@ -94,6 +98,7 @@ class Kernel:
         self.id, self.bridge = plan.kernel, plan.bridge
         self.started = time.monotonic()
         self._number = 0
+        self.given_up: set[int] = set()  # requests whose answers nobody waits for any more
         self._boot: dict[str, Any] | None = plan.boot
         self._ends: list[Callable[[], None]] = []
         try:
@@ -291,6 +296,9 @@ class _Wait:
                 self._salvage = "begun"
                 self._kill_at = time.monotonic() + SALVAGE_SECONDS
             return
+        if message["id"] in self.kernel.given_up:
+            self.kernel.given_up.discard(message["id"])
+            return
         if message["id"] != self.number or self.done:
             raise ProtocolError(f"an answer to {message['id']!r}, which was not asked")
         check_reply(self.operation, message)
@@ -316,6 +324,8 @@ class _Wait:
             self.watch.tick()
             if self.watch.interrupted():
                 self._stop("user")
+            elif _host_ends():
+                self._stop("host")
             elif now > self._deadline:
                 self._stop("time")
             elif self.watch.memory_limit and now > self._next_memory:
@@ -376,6 +386,9 @@ class _Wait:
         if self.done:
             return
         self.done = True
+        if not self.watch.kills:
+            self.kernel.given_up.add(self.number)
+            return
         self.kernel.end()
         self.answer.death = f"did not stop within {GRACE_SECONDS:g} s of being interrupted and was ended"
 
@@ -388,6 +401,11 @@ def how_it_ended(code: int) -> str:
         return f"was ended by {signal.Signals(-code).name}"
     except ValueError:
         return f"was ended by signal {-code}"
+
+
+def _host_ends() -> bool:
+    """Whether the host's interpreter has begun to shut down; it waits for this thread to end."""
+    return bool(getattr(sys.modules.get("concurrent.futures.thread"), "_shutdown", False))
 
 
 def _pidfd(pid: int) -> int | None:

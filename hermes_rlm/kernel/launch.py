@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -74,7 +74,8 @@ def launch(
             )
         )
         undo.callback(kernel.close)
-        registry.enter(home, _record(kernel, home, session_id, directory, grant))
+        with suppress(OSError):  # a full disk; other processes do not see this kernel then
+            registry.enter(home, _record(kernel, home, session_id, directory, grant))
         undo.pop_all()
     return Launched(kernel, directory)
 

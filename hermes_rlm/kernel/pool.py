@@ -15,6 +15,7 @@ from .session import Busy, Caller, SessionKernel
 
 ROOM_SECONDS = 10.0
 LOOK_SECONDS = 1.0
+EVICTION_SECONDS = 20.0
 EXIT_SECONDS = 8.0
 SESSIONS_KEPT = 512
 
@@ -86,8 +87,8 @@ class Pool:
         for session in live:
             with session.turn_if_idle() as held:
                 if held:
-                    in_time = time.monotonic() < give_up
-                    session.end(reason, settings_.load(session.home) if in_time else None)
+                    left = give_up - time.monotonic()
+                    session.end(reason, settings_.load(session.home) if left > 0 else None, left)
 
     def forget(self) -> None:
         """In a forked copy of the host: let go of kernels that belong to the original."""
@@ -111,20 +112,22 @@ class Pool:
                     self._live.add(session)
                     return
                 others = sorted(self._live, key=lambda other: other.last_used)
-            if not any(self._evict(other) for other in others):
+            seconds = min(EVICTION_SECONDS, max(1.0, caller.seconds))
+            if not any(self._evict(other, seconds) for other in others):
                 if caller.interrupted() or time.monotonic() > give_up:
                     raise Busy(
                         f"all {limit} kernels are busy; try again later, or raise HERMES_RLM_MAX_KERNELS"
                     )
                 time.sleep(0.1)
 
-    def _evict(self, session: SessionKernel) -> bool:
+    def _evict(self, session: SessionKernel, seconds: float = EVICTION_SECONDS) -> bool:
         if session.busy_since is not None:
             return False
         with session.turn_if_idle() as held:
             if not held or session.kernel is None:
                 return False
-            session.end("its place was needed by another session", settings_.load(session.home))
+            reason = "its place was needed by another session"
+            session.end(reason, settings_.load(session.home), seconds)
             return True
 
     def _left(self, session: SessionKernel) -> None:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 # In the environment of every kernel and of what it starts, so that it can be found again.
@@ -20,20 +21,47 @@ def memory(pid: int) -> int | None:
     """Resident bytes of a process and its descendants; None when it cannot be known."""
     if sys.platform != "linux":
         return _memory_by_ps(pid)
-    total, waiting, seen = 0, [pid], 0
-    while waiting and seen < _MOST_CHILDREN:
-        one = waiting.pop()
-        seen += 1
+    total = None
+    for one in _family(pid):
         try:
             with open(f"/proc/{one}/statm", "rb") as file:
-                total += int(file.read().split()[1]) * _PAGE
+                total = (total or 0) + int(file.read().split()[1]) * _PAGE
+        except (OSError, ValueError, IndexError):
+            continue
+    return total
+
+
+def members(leader: int) -> list[str]:
+    """The other live processes of a kernel's group as "name (pid)"; none where there is no /proc."""
+    found = []
+    for entry in os.listdir("/proc") if sys.platform == "linux" else ():
+        if not entry.isdigit() or int(entry) == leader:
+            continue
+        try:
+            with open(f"/proc/{entry}/stat", "rb") as file:
+                name, _, rest = file.read().partition(b"(")[2].rpartition(b")")
+        except OSError:
+            continue
+        fields = rest.split()
+        if len(fields) > 2 and int(fields[2]) == leader and fields[0] not in (b"Z", b"X"):
+            found.append(f"{name.decode('utf-8', 'replace')} ({entry})")
+    return found
+
+
+def _family(pid: int) -> Iterator[int]:
+    """A process and its descendants, parents first."""
+    waiting = [pid]
+    for _ in range(_MOST_CHILDREN):
+        if not waiting:
+            return
+        one = waiting.pop(0)
+        yield one
+        try:
             for task in os.listdir(f"/proc/{one}/task"):
                 with open(f"/proc/{one}/task/{task}/children", "rb") as file:
                     waiting += map(int, file.read().split())
-        except (OSError, ValueError, IndexError):
-            if one == pid and not total:
-                return None
-    return total
+        except (OSError, ValueError):
+            continue
 
 
 def _memory_by_ps(pid: int) -> int | None:

@@ -9,6 +9,7 @@ import stat
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,8 @@ def enter(home: Path, record: dict[str, Any]) -> None:
 
 def leave(home: Path, kernel: str, temporary: Path | None) -> None:
     """Take a kernel out and remove its temporary directory; nothing when they are not there."""
-    (directory(home) / f"{kernel}.json").unlink(missing_ok=True)
+    with suppress(OSError):
+        (directory(home) / f"{kernel}.json").unlink(missing_ok=True)
     if temporary is not None:
         shutil.rmtree(temporary, ignore_errors=True)
 

@@ -17,13 +17,18 @@ from typing import Any
 from .. import cells, checkpoint
 from ..display import duration, listed
 from ..settings import Settings
-from . import registry
+from . import process, registry
 from .capture import prune
 from .handle import Answer, Kernel, Watch
 from .launch import launch
 
 AUTOSAVE_SECONDS = 20.0
+SAVE_SECONDS = 120.0
+# More than a save may take of its time, for the disk; then it is interrupted.
+SAVE_MARGIN = 3.0
 RESTORE_SECONDS = 60.0
+RESTORE_AT_LEAST = 10.0
+PROBLEMS_SHOWN = 3
 SAVING = Path(__file__).parent / "child" / "saving"
 FIGURES_KEPT = 200
 LATE_CHARACTERS = 400
@@ -41,6 +46,12 @@ class Caller:
     tick: Callable[[], None] = lambda: None
     serve: Callable[[str, dict[str, Any]], Any] | None = None
     task_id: str | None = None
+    until: float | None = None  # time.monotonic() at which the call's time is over
+
+    @property
+    def seconds(self) -> float:
+        """How long the call may still take."""
+        return float("inf") if self.until is None else max(0.0, self.until - time.monotonic())
 
 
 @dataclass
@@ -51,16 +62,26 @@ class Ran:
     answer: Answer
     seconds: float
     notes: list[str] = field(default_factory=list)
+    is_first: bool = False  # the kernel was started for it
     saved: bool = True  # False: the kernel was ended for its memory, and its state is lost
 
 
 @dataclass(frozen=True)
+class Saved:
+    """The autosave of a kernel: when it was made (0.0: there was nothing to save), and which names it had."""
+
+    at: float
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Ended:
-    """The kernel that was: why it ended, whether its state is in the autosave, whether it died in a cell."""
+    """The kernel that was: why it ended, the autosave that has its state, whether it died in a cell."""
 
     reason: str
-    saved: bool = False
+    saved: Saved | None = None
     in_cell: bool = False
+    error: str = ""  # why there is no autosave of it
 
 
 class SessionKernel:
@@ -80,6 +101,8 @@ class SessionKernel:
         self._journal = cells.CellJournal(home, session_id)
         self._directory: Path | None = None
         self._ended: Ended | None = None
+        self._told_settings = False
+        self._save_error = ""
         self._unread = ""  # what the kernel before printed after its last cell
         self._is_new = True  # no kernel of this session was started by this process
 
@@ -124,6 +147,7 @@ class SessionKernel:
 
     def run(self, code: str, seconds: float, settings: Settings, caller: Caller) -> Ran:
         """Run one cell, on a kernel started for it when there is none. Raises OSError and Busy."""
+        is_first = self.kernel is None
         notes = self._ensure(settings, caller)
         self.cell = number = max(self.cell, self._journal.last) + 1
         began, at = time.monotonic(), time.time()
@@ -138,7 +162,7 @@ class SessionKernel:
             salvages=settings.enable_checkpoint,
         )
         answer = self._kernel.call("exec", watch, cell=number, code=code)
-        ran = Ran(number, answer, time.monotonic() - began, notes)
+        ran = Ran(number, answer, time.monotonic() - began, notes, is_first)
         self._note(ran, at, code)
         self._after(ran, settings)
         if answer.keyboard_interrupt is not None:
@@ -149,16 +173,18 @@ class SessionKernel:
         """Ask a running kernel for its variables; None when there is no kernel."""
         if self.kernel is None:
             return None
-        watch = Watch(seconds, caller.interrupted, caller.tick, salvages=settings.enable_checkpoint)
-        answer = self._kernel.call("vars", watch)
+        answer = self._kernel.call("vars", Watch(seconds, caller.interrupted, caller.tick, kills=False))
+        if answer.reply is None and not answer.death:
+            return {"ok": False, "error": "a variable takes for ever to say what it is; the kernel goes on"}
         return self._checked(answer, settings)
 
-    def save(self, name: str, settings: Settings, caller: Caller, seconds: float = 300.0) -> dict[str, Any]:
+    def save(self, name: str, settings: Settings, caller: Caller) -> dict[str, Any]:
         """Save the variables under ``name``; the kernel's reply, which says ok only of what is on disk."""
         notes = self._ensure(settings, caller)
         path = checkpoint.path_of(self.home, self.id, name)
-        watch = Watch(seconds, caller.interrupted, caller.tick)
-        answer = self._kernel.call("save", watch, name=name, **self._saving(path))
+        watch = Watch(SAVE_SECONDS + SAVE_MARGIN, caller.interrupted, caller.tick)
+        fields = self._saving(path)
+        answer = self._kernel.call("save", watch, name=name, seconds=SAVE_SECONDS, **fields)
         reply = self._checked(answer, settings)
         if reply.get("ok"):
             reply["pruned"] = [entry.name for entry in checkpoint.prune(self.home, path)]
@@ -172,18 +198,28 @@ class SessionKernel:
         reply = self._restore(path, session, overwrite, settings, caller)
         return {**reply, "notes": notes}
 
-    def end(self, reason: str, settings: Settings | None) -> bool:
+    def end(self, reason: str, settings: Settings | None, seconds: float | None = None) -> bool:
         """Save the state (with ``settings``) and end the kernel; True when nothing is lost by it."""
         if self.kernel is None:
             return True
-        saved = not self.names or (settings is not None and self._autosave(settings))
-        self._close(Ended(reason, saved))
-        return saved
+        saved = (
+            self._autosave(seconds or AUTOSAVE_SECONDS) if settings and settings.enable_checkpoint else None
+        )
+        self._close(Ended(reason, saved, error=self._save_error))
+        return saved is not None
+
+    @property
+    def pending(self) -> str:
+        """Why there is no kernel where one was; "" when there is one, or was none."""
+        ended = self._ended
+        return ended.reason if ended is not None and self.kernel is None else ""
 
     def reset(self) -> bool:
         """End the kernel and forget its state for good; False when there was nothing to forget."""
         had = self.kernel is not None or self._ended is not None
         self._close(None)
+        self._told_settings = False
+        self._save_error = ""
         self._unread = ""
         automatic = (checkpoint.AUTOSAVE, checkpoint.SET_ASIDE)
         removed = any([checkpoint.delete(self.home, self.id, name) for name in automatic])
@@ -220,9 +256,25 @@ class SessionKernel:
             self._close(Ended(f"the kernel {self.kernel.end()} between two calls"))
         if self.kernel is not None:
             return []
+        self._launch(settings, caller)
+        ended, is_new = self._ended, self._is_new
+        try:
+            notes = self._take_up(settings, caller)
+        except BaseException:
+            # Stopped while the state was coming back: the next call begins anew.
+            self._close(ended)
+            self._is_new = is_new
+            raise
+        if self.kernel is None:
+            # It died of what came back, and the notes say so; this one begins empty.
+            self._launch(settings, caller)
+            self._ended = None
+        return notes + self._late_output() + self._settings_notes(settings)
+
+    def _launch(self, settings: Settings, caller: Caller) -> None:
         self._make_room(self, caller)
         try:
-            launched = launch(
+            self.kernel, self._directory = launch(
                 self.home,
                 self.id,
                 settings,
@@ -234,57 +286,66 @@ class SessionKernel:
         except BaseException:
             self.left(self)
             raise
-        self.kernel, self._directory = launched
-        ended, is_new = self._ended, self._is_new
-        try:
-            return self._take_up(settings, caller) + self._late_output()
-        except BaseException:
-            # Stopped while the state was coming back: the next call begins anew.
-            self._close(ended)
-            self._is_new = is_new
-            raise
+
+    def _settings_notes(self, settings: Settings) -> list[str]:
+        """Once per session, which settings are not what they should be."""
+        told, self._told_settings = self._told_settings, True
+        return [] if told else [f"setting: {problem}" for problem in settings.problems[:PROBLEMS_SHOWN]]
 
     def _take_up(self, settings: Settings, caller: Caller) -> list[str]:
         """Bring back the state of the kernel before this one where it is all there, and say so."""
         ended, is_new = self._ended, self._is_new
         self._ended, self._is_new = None, False
-        before = self._known_names() if is_new or ended is not None else []
+        if ended is None and not is_new:
+            return []
+        saved = ended.saved if ended is not None else None
+        before = list(dict.fromkeys([*self._known_names(), *(saved.names if saved else ())]))
         self.names.clear()
         in_cell = ended is not None and ended.in_cell
         if not before and not in_cell:
             return []
-        reason = ended.reason if ended is not None else self._elsewhere()
-        if in_cell and not ended.saved:
+        elsewhere = self._elsewhere() if ended is None else ""
+        if elsewhere:
+            # The other kernel has its variables: they are not lost, and the next process is told too.
+            return [f"restarted: {elsewhere}; not here: {listed(before)}"]
+        reason = ended.reason if ended is not None else "the host that ran it ended"
+        if in_cell and saved is None:
             reason += ", with what its last call had assigned"
         if not before:
             return [self._loss(reason, before, [], "")]
         if not settings.enable_checkpoint:
             return [self._loss(reason, before, [], "checkpoints are off")]
-        path = self._autosave_path
-        entry = checkpoint.describe(path)
+        entry = checkpoint.describe(self._autosave_path)
         if entry is None or entry.problem:
-            return [self._loss(reason, before, [], entry.problem if entry else "")]
-        behind = self._journal.last - entry.cell
-        if behind > 0 and not (ended is not None and ended.saved):
+            why = entry.problem if entry else ended.error if ended else ""
+            return [self._loss(reason, before, [], why or "")]
+        if not self._is_current(entry, ended):
+            behind = max(0, self._journal.last - entry.cell)
             why = f"the autosave is from {_age(entry)} ago, {behind} call(s) older"
             return [self._loss(reason, before, [], f"{why}: {self._set_aside()}")]
-        reply = self._restore(path, self.id, True, settings, caller)
+        reply = self._restore(self._autosave_path, self.id, True, settings, caller)
         if reply.get("ok"):
             return [self._loss(reason, before, reply["restored"], f"saved {_age(entry)} ago")]
         if caller.interrupted():
             raise Busy("stopped by the user while the session's state was coming back")
         return [self._loss(reason, before, [], f"{reply.get('error', '')}; {self._set_aside()}")]
 
+    def _is_current(self, entry: checkpoint.Entry, ended: Ended | None) -> bool:
+        """Whether an autosave has the state of the kernel that was, and not an older one or another's."""
+        if ended is None:
+            return entry.cell >= self._journal.last
+        return ended.saved is not None and ended.saved.at == entry.saved_at
+
     def _late_output(self) -> list[str]:
         text, self._unread = self._unread.strip(), ""
         return [f"printed before it ended: {text[-LATE_CHARACTERS:]}"] if text else []
 
     def _elsewhere(self) -> str:
-        """Why this process has no kernel for a session that had one."""
+        """Which other process has a kernel of this session now; "" when none has."""
         for record in registry.live(self.home):
             if record["session"] == self.id and record["id"] != self._kernel.id:
                 return f"another process ({record['parent']}) has this session's kernel, this one is new"
-        return "the host that ran it ended"
+        return ""
 
     def _set_aside(self) -> str:
         """Keep an autosave that is not restored from being overwritten by the next; say where it is."""
@@ -303,7 +364,8 @@ class SessionKernel:
         self, path: Path, session: str | None, overwrite: bool, settings: Settings, caller: Caller
     ) -> dict[str, Any]:
         fields = self._saving(path)
-        watch = Watch(RESTORE_SECONDS, caller.interrupted, caller.tick)
+        seconds = min(RESTORE_SECONDS, max(RESTORE_AT_LEAST, caller.seconds))
+        watch = Watch(seconds, caller.interrupted, caller.tick)
         answer = self._kernel.call(
             "restore",
             watch,
@@ -355,10 +417,12 @@ class SessionKernel:
     def _after(self, ran: Ran, settings: Settings) -> None:
         answer = ran.answer
         if answer.death:
-            salvaged = bool(answer.salvaged and answer.salvaged.get("ok"))
-            self._close(Ended(f"the kernel {answer.death}", salvaged, in_cell=True))
+            saved = self._saved(answer.salvaged) if answer.salvaged else None
+            self._close(Ended(f"the kernel {answer.death}", saved, in_cell=True))
             return
         registry.touch(self.home, self._kernel.id)
+        if answer.stopped and (running := process.members(self._kernel.pid)):
+            ran.notes.append(f"still running: {listed(running)}")
         if answer.stopped == "memory":
             ran.saved = self.end(f"it used more than {settings.max_rss_mb} MB", settings)
 
@@ -374,19 +438,32 @@ class SessionKernel:
             return answer.reply
         return {"ok": False, "error": f"the kernel {answer.death}"}
 
-    def _autosave(self, settings: Settings) -> bool:
-        if not settings.enable_checkpoint or not self._kernel.alive:
-            return False
-        path = self._autosave_path
-        watch = Watch(AUTOSAVE_SECONDS)
+    def _autosave(self, seconds: float) -> Saved | None:
+        """Save the kernel's state under the name for it; None when it could not be saved."""
+        if not self._kernel.alive:
+            return None
+        watch = Watch(seconds + SAVE_MARGIN)
+        fields = self._saving(self._autosave_path)
         try:
-            answer = self._kernel.call("save", watch, name=checkpoint.AUTOSAVE, **self._saving(path))
+            answer = self._kernel.call(
+                "save", watch, name=checkpoint.AUTOSAVE, seconds=float(seconds), **fields
+            )
         except OSError:
-            return False
-        if not (answer.reply or {}).get("ok"):
-            return False
-        checkpoint.prune(self.home, path)
-        return True
+            return None
+        return self._saved(answer.reply or {})
+
+    def _saved(self, reply: dict[str, Any]) -> Saved | None:
+        """What a kernel has saved of itself, from its reply or its last event; nothing is no checkpoint."""
+        self._save_error = str(reply.get("error", ""))
+        if not reply.get("ok"):
+            return None
+        names = (*reply["saved"], *(row["name"] for row in reply["skipped"]))
+        if not names:
+            checkpoint.delete(self.home, self.id, checkpoint.AUTOSAVE)
+            return Saved(0.0)
+        checkpoint.prune(self.home, self._autosave_path)
+        entry = checkpoint.describe(self._autosave_path)
+        return Saved(entry.saved_at, names) if entry is not None else None
 
     def _close(self, ended: Ended | None) -> None:
         kernel, self.kernel = self.kernel, None
@@ -402,9 +479,7 @@ class SessionKernel:
         self.left(self)
 
     def _look_at_memory(self, settings: Settings) -> None:
-        from .process import memory
-
-        self.memory = memory(self._kernel.pid) or 0
+        self.memory = process.memory(self._kernel.pid) or 0
         if self.memory > settings.max_rss_mb << 20 and settings.rss_policy == "stop":
             self.end(f"it used more than {settings.max_rss_mb} MB", settings)
 
@@ -444,7 +519,11 @@ class SessionKernel:
             pass
 
 
-_STOPPED = {"time": "it took too long and was stopped", "user": "stopped by the user"}
+_STOPPED = {
+    "time": "it took too long and was stopped",
+    "user": "stopped by the user",
+    "host": "the host is shutting down",
+}
 
 
 def _age(entry: checkpoint.Entry) -> str:

@@ -43,7 +43,9 @@ class Report:
         return {"status": self.status, "findings": findings, "facts": self.facts, "line": self.line}
 
 
-def examine_installation(report: Report, plugin: str, found: list[Copy], here: Path) -> None:
+def examine_installation(
+    report: Report, plugin: str, found: list[Copy], here: Path, *, is_config_known: bool
+) -> None:
     """Add what the host would make of the copies of a plugin; ``here`` is the folder of this one."""
     if os.environ.get("HERMES_SAFE_MODE", "").lower() in ("1", "true", "yes", "on"):
         report.wrong("safe mode", "HERMES_SAFE_MODE is set: the host loads no plugins; unset it")
@@ -59,5 +61,6 @@ def examine_installation(report: Report, plugin: str, found: list[Copy], here: P
     if len([copy for copy in found if copy.enabled and not copy.disabled]) > 1:
         paths = " and ".join(copy.path for copy in found)
         report.wrong("two copies", f"installed more than once, only one works: {paths}; remove all but one")
-    if not any(copy.active for copy in found):
-        report.wrong("disabled", f"installed, but not enabled: hermes plugins enable {plugin}")
+    if is_config_known and not any(copy.active for copy in found):
+        command = f"hermes plugins enable {plugin} --no-allow-tool-override"
+        report.wrong("disabled", f"installed, but not enabled: {command}")

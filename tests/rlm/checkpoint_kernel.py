@@ -90,25 +90,21 @@ def serve() -> None:
     """Answer commands until the input ends; runs in the kernel process."""
     import ast
     import importlib
-    import time
     import traceback
     import types
 
     definitions = importlib.import_module("_hermes_rlm_kernel.definitions").Definitions()
     main = sys.modules["__main__"] = types.ModuleType("__main__")
     main.__builtins__ = sys.modules["builtins"]
-    namespace, written, cell = main.__dict__, {}, 0
+    namespace, cell = main.__dict__, 0
 
     def run(code: str) -> str | None:
-        before, tree = dict(namespace), ast.parse(code)
+        tree = ast.parse(code)
         try:
             exec(compile(code, f"<cell {cell}>", "exec", dont_inherit=True), namespace)
         except BaseException:
             return traceback.format_exc()
         finally:
-            for name, value in dict(namespace).items():
-                if before.get(name, before) is not value:
-                    written[name] = time.time()
             definitions.observe(cell, code, tree, namespace)
         return None
 
@@ -119,7 +115,7 @@ def serve() -> None:
 
     def restore(path: str, session: str | None = "s", overwrite: bool = False) -> dict:
         restore = _saving().restore
-        fields = {"session": session, "overwrite": overwrite, "written": written, "key": KEY}
+        fields = {"session": session, "overwrite": overwrite, "key": KEY}
         return restore(namespace, definitions, path=path, hidden=frozenset(), **fields)
 
     answers = os.fdopen(os.dup(1), "w")

@@ -37,9 +37,7 @@ def write(path: Path, values: dict, session: str = "s") -> bytes:
 
 def read(path: Path, *, key: bytes = KEY, session: str | None = "s") -> tuple[dict, dict]:
     names: dict = {}
-    return restore(
-        names, Definitions(), path=str(path), key=key, overwrite=False, written={}, session=session
-    ), names
+    return restore(names, Definitions(), path=str(path), key=key, overwrite=False, session=session), names
 
 
 def is_refused(path: Path, why: str, **options: object) -> None:

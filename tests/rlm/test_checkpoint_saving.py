@@ -16,6 +16,7 @@ from hermes_rlm.kernel.child import saving
 from hermes_rlm.kernel.child.definitions import Definitions
 from hermes_rlm.kernel.child.saving import file as file_
 from hermes_rlm.kernel.child.saving import threads
+from hermes_rlm.kernel.child.saving.file import MANIFEST_ROOM
 from hermes_rlm.kernel.child.saving.format import CHUNK
 from tests.rlm.checkpoint_kernel import Kernel
 
@@ -23,14 +24,15 @@ KEY = b"k" * 32
 SAVING = os.path.dirname(saving.__file__)
 
 
-def save(path: Path, values: dict, limit: int = 1 << 30) -> dict:
+def save(path: Path, values: dict, limit: int = 1 << 30, seconds: float | None = None) -> dict:
     options = {"path": str(path), "key": KEY, "session": "s", "name": "n", "cell": 1, "limit": limit}
+    options["seconds"] = seconds
     return saving.save(values, Definitions(), **options)
 
 
 def restored(path: Path, names: dict | None = None) -> dict:
     names = {} if names is None else names
-    options = {"path": str(path), "key": KEY, "overwrite": True, "written": {}, "session": "s"}
+    options = {"path": str(path), "key": KEY, "overwrite": True, "session": "s"}
     reply = saving.restore(names, Definitions(), **options)
     assert reply["ok"], reply
     return names
@@ -48,18 +50,46 @@ def is_untouched(old: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [200, CHUNK - 100, CHUNK, 3 * CHUNK + 1])
-def test_a_save_over_the_limit_is_not_ok_and_changes_nothing(old: Path, size: int) -> None:
-    reply = save(old, {"x": bytes(size)}, limit=size)
+def test_when_nothing_fits_the_old_file_stays(old: Path, size: int) -> None:
+    reply = save(old, {"x": bytes(size)}, limit=size + MANIFEST_ROOM)
     assert reply["ok"] is False and reply["saved"] == []
-    assert "limit" in reply["error"] and "'x'" in reply["error"]
+    assert reply["error"].startswith("nothing could be saved; x: there is no room")
     is_untouched(old)
 
 
-def test_the_size_told_is_the_size_of_the_file_and_within_the_limit(old: Path) -> None:
-    reply = save(old, {"x": bytes(1000)})
-    assert reply["size"] == old.stat().st_size
-    assert save(old, {"x": bytes(1000)}, limit=reply["size"] + 20)["ok"]  # the time in it has no fixed length
-    assert not save(old, {"x": bytes(1000)}, limit=reply["size"] - 20)["ok"]
+def test_a_value_that_does_not_fit_costs_its_own_name(old: Path) -> None:
+    shared: list = [bytes(2 * CHUNK)]
+    values = {"small": 7, "big": bytes(3 * CHUNK), "pair": shared, "both": [shared], "last": "kept"}
+    reply = save(old, values, limit=CHUNK + MANIFEST_ROOM)
+    assert reply["ok"] and reply["saved"] == ["small", "last"]
+    assert [row["name"] for row in reply["skipped"]] == ["big", "pair", "both"]
+    assert all("no room" in row["reason"] for row in reply["skipped"])
+    assert reply["size"] == old.stat().st_size <= CHUNK + MANIFEST_ROOM
+    assert restored(old) == {"small": 7, "last": "kept"}
+
+
+class Slow:
+    """Takes for ever to pickle, and swallows what would end it."""
+
+    def __reduce__(self) -> tuple:
+        for _ in range(3):
+            try:
+                time.sleep(30)
+            except BaseException:
+                pass
+        raise ValueError("at last")
+
+
+def test_a_value_that_takes_for_ever_costs_its_own_name(old: Path) -> None:
+    began = time.monotonic()
+    values = {"a": 1, "slow": Slow(), "b": [2], "slower": Slow(), "c": {"three": 3}}
+    reply = save(old, values, seconds=2.0)
+    assert time.monotonic() - began < 10
+    assert reply["ok"] and reply["saved"] == ["a", "b", "c"]
+    assert [row["name"] for row in reply["skipped"]] == ["slow", "slower"]
+    assert restored(old) == {"a": 1, "b": [2], "c": {"three": 3}}
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
 
 
 def test_a_full_disk_is_told_and_changes_nothing(tmp_path: Path) -> None:

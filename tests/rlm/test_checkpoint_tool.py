@@ -26,16 +26,16 @@ def test_save_names_what_was_saved_and_why_the_rest_was_not(agent):
     assert path.parent.stat().st_mode & 0o777 == 0o700
 
 
-def test_restore_brings_back_and_keeps_what_is_newer(agent):
-    agent.run("x = 1; y = 1")
+def test_restore_brings_back_what_is_missing_and_keeps_what_exists(agent):
+    agent.run("x = [1]; y = 1")
     checkpoint(agent, "save")
-    agent.run("x = 2; del y")
+    agent.run("x.append(2); del y")
     answer = checkpoint(agent, "restore")
     assert answer["restored"] == "[y]" and "ago" in answer["saved"]
-    assert answer["note"] == "kept because newer: [x]; overwrite=true replaces them"
-    assert agent.value("x, y") == (2, 1)
+    assert answer["note"] == "kept because they exist: [x]; overwrite=true replaces them"
+    assert agent.value("x, y") == ([1, 2], 1)
     answer = checkpoint(agent, "restore", overwrite=True)
-    assert "note" not in answer and agent.value("x, y") == (1, 1)
+    assert "note" not in answer and agent.value("x, y") == ([1], 1)
 
 
 def test_another_sessions_checkpoint_only_when_allowed(agent):

@@ -231,18 +231,18 @@ def test_a_class_that_cannot_be_imported_costs_its_own_names(path: Path, tmp_pat
         assert all("vanishing" in row["reason"] for row in restored["failed"])
 
 
-def test_a_newer_value_is_kept_unless_overwriting_is_asked_for(path: Path) -> None:
+def test_what_exists_is_kept_unless_overwriting_is_asked_for(path: Path) -> None:
     with Kernel() as kernel:
-        kernel.run("a = 'old'; b = 'old'; c = 'old'\nclass K: version = 1")
+        kernel.run("a = 'old'; b = 'old'; c = ['old']\nclass K: version = 1")
         kernel.save(path)
-        kernel.run("b = 'new'\nclass K: version = 2\nc2 = c")
+        kernel.run("b = 'new'\nclass K: version = 2\nc.append('in place')")
         kernel.run("del a")
         restored = kernel.restore(path)
-        assert sorted(restored["kept"]) == ["K", "b"] and sorted(restored["restored"]) == ["a", "c"]
-        assert kernel.value("[a, b, K.version]") == ["old", "new", 2]
+        assert sorted(restored["kept"]) == ["K", "b", "c"] and restored["restored"] == ["a"]
+        assert kernel.value("[a, b, c, K.version]") == ["old", "new", ["old", "in place"], 2]
         restored = kernel.restore(path, overwrite=True)
         assert restored["kept"] == []
-        assert kernel.value("[a, b, K.version]") == ["old", "old", 1]
+        assert kernel.value("[a, b, c, K.version]") == ["old", "old", ["old"], 1]
 
 
 def test_a_large_value_costs_no_copy_in_memory(path: Path) -> None:

@@ -337,3 +337,23 @@ def test_the_host_gets_the_same_commands(home: Path, capsys: Output) -> None:
     assert cli.run(parser.parse_args(["checkpoints", "--json", "prune", "--dry-run"])) == 0
     out = capsys.readouterr().out
     assert "No kernel runs" in out and '"dry_run": true' in out
+
+
+def test_the_commands_run_by_the_path_of_an_installed_folder(tmp_path):
+    """Where the host does not load the plugin, its folder is still there, under any name."""
+    import shutil
+    import subprocess
+    import sys
+
+    folder = tmp_path / "plugins" / "hermes-rlm"
+    source = Path(cli.__file__).parent
+    shutil.copytree(source, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    done = subprocess.run(
+        [sys.executable, str(folder / "__main__.py"), "status", "--json"],
+        capture_output=True,
+        text=True,
+        env={"HERMES_HOME": str(tmp_path), "PATH": "/usr/bin:/bin"},
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["schema"] == 1

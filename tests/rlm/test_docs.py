@@ -126,9 +126,9 @@ def test_the_settings_for_a_fleet_are_accepted_and_shown_as_the_page_shows_them(
     for row in settings.describe(tmp_path, {}):
         if row.knob.name in given:
             assert row.source == ".env" and settings.shown(row.knob, row.value) == given[row.knob.name]
-            assert f"{row.knob.name}={given[row.knob.name]} (environment)" in shown
+            assert f"{row.knob.name}={given[row.knob.name]} (.env)" in shown
             assert row.knob.kind != "flag" or row.knob.does in shown
-    assert len(given) == shown.count("(environment)")
+    assert len(given) == shown.count("(.env)")
 
 
 def test_the_examples_of_the_kernel_page_are_what_a_kernel_answers(

@@ -356,7 +356,7 @@ def test_a_session_that_lives_in_another_process_is_said_to(agent):
     try:
         assert '"ok":true' in other.stdout.readline()
         note = agent.run("'x' in globals()")["note"]
-        assert f"another process ({other.pid}) has this session's kernel" in note and "lost: [x]" in note
+        assert f"another process ({other.pid}) has this session's kernel" in note and "not here: [x]" in note
     finally:
         other.communicate("", timeout=20)
 

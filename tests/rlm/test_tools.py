@@ -51,7 +51,12 @@ def test_register_wires_tools_hooks_and_commands(registered):
     assert set(registered.tools) == {"rlm_exec", "rlm_vars", "rlm_reset", "rlm_skills", "rlm_checkpoint"}
     assert {toolset for toolset, *_ in registered.tools.values()} == {"rlm"}
     assert registered.commands == ["/rlm", "hermes rlm"]
-    assert set(registered.hooks) == {"pre_tool_call", "on_session_finalize", "subagent_stop"}
+    assert set(registered.hooks) == {
+        "pre_tool_call",
+        "on_session_end",
+        "on_session_finalize",
+        "subagent_stop",
+    }
     assert set(registered.middleware) == {"llm_request"}
 
 

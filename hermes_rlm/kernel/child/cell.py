@@ -2,9 +2,9 @@
 
 import _ast
 import sys
-from time import time
 
 from . import errors, preview
+from .definitions import MODULE_NAMES
 from .spawned import Script
 
 ONLY_AST = 0x400  # ast.PyCF_ONLY_AST
@@ -51,7 +51,6 @@ class Cells:
         self.namespace = main.__dict__
         self.script = Script()
         self.definitions = definitions
-        self.written_at = {}  # name -> time.time() of its last assignment
         self.written_by = {}  # name -> number of the cell that assigned it last
         self._loop = None
 
@@ -60,7 +59,7 @@ class Cells:
         outcome = Outcome()
         name = f"<cell {number}>"
         errors.remember(name, code)
-        before = dict(self.namespace)
+        before = {name: self.namespace.get(name, _MISSING) for name in variables(self.namespace)}
         tree = None
         try:
             tree, statements, last = compile_cell(code, name)
@@ -74,16 +73,24 @@ class Cells:
                 Interruptible.now = False
         except KeyboardInterrupt as error:
             outcome.interrupted = True
-            outcome.error = errors.describe(error, name)
+            outcome.error = self._described(error)
         except SystemExit as error:
             self._exited(error, outcome)
         except BaseException as error:
-            outcome.error = errors.describe(error, name)
+            outcome.error = self._described(error)
         Interruptible.now = False
         self._note_changes(before, number, outcome)
         if tree is not None:
             self.definitions.observe(number, code, tree, self.namespace)
         return outcome
+
+    def _described(self, error: BaseException) -> str:
+        # The exception's own text may take for ever: it is part of what can be interrupted.
+        Interruptible.now = True
+        try:
+            return errors.describe(error)
+        finally:
+            Interruptible.now = False
 
     def _execute(self, statements, last):
         """Run the compiled parts of a cell; return the value of the last expression, else None."""
@@ -136,17 +143,17 @@ class Cells:
             outcome.error = f"SystemExit: {preview.shown(status, 500)} (ended the cell; the kernel goes on)"
 
     def _note_changes(self, before: dict, number: int, outcome: Outcome) -> None:
-        now = time()
-        for name, value in dict(self.namespace).items():
-            if before.get(name, _MISSING) is not value and type(name) is str and not is_dunder(name):
+        names = variables(self.namespace)
+        for name in names:
+            # Threads may have made names between two cells: they are told with the next.
+            if name not in self.written_by or before.get(name, _MISSING) is not self.namespace.get(name):
                 outcome.assigned.append(name)
-                self.written_at[name], self.written_by[name] = now, number
-        for name in before:
-            if name not in self.namespace and type(name) is str and not is_dunder(name):
-                outcome.deleted.append(name)
-                self.written_at.pop(name, None)
-                self.written_by.pop(name, None)
+                self.written_by[name] = number
+        for name in set(self.written_by).difference(names):
+            outcome.deleted.append(name)
+            del self.written_by[name]
 
 
-def is_dunder(name: str) -> bool:
-    return name.startswith("__") and name.endswith("__")
+def variables(namespace: dict) -> list:
+    """The names of a namespace that are variables of the user's, in the order of their first assignment."""
+    return [name for name in dict(namespace) if type(name) is str and name not in MODULE_NAMES]

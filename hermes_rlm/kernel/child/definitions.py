@@ -13,6 +13,24 @@ CLASS_BASES = type.__dict__["__mro__"].__get__
 CLASS_MODULE = type.__dict__["__module__"].__get__
 CLASS_QUALNAME = type.__dict__["__qualname__"].__get__
 
+# What a module has before any user code ran.
+MODULE_NAMES = frozenset(
+    {
+        "__annotate__",
+        "__annotations__",
+        "__builtins__",
+        "__cached__",
+        "__conditional_annotations__",
+        "__doc__",
+        "__file__",
+        "__loader__",
+        "__name__",
+        "__package__",
+        "__spec__",
+        "__warningregistry__",
+    }
+)
+
 # Their pickle is a mere reference to a global name, so that name must be made again by its statement.
 BY_REFERENCE = frozenset(
     {

@@ -36,7 +36,7 @@ def publish_sources() -> None:
         del _unpublished[name]
 
 
-def describe(error: BaseException, cell: str) -> str:
+def describe(error: BaseException) -> str:
     """Return the traceback of an exception, bounded in frames and bytes.
 
     Never raises: where the exception's own text cannot be had, its type is named.

@@ -6,6 +6,8 @@ Other objects are asked for their own repr, which may raise, take long or be hug
 
 from sys import getsizeof
 
+from .definitions import CLASS_MODULE, CLASS_QUALNAME
+
 PREVIEW_BYTES = 160
 DEPTH = 6
 
@@ -42,7 +44,7 @@ class _Writer:
         if kind is str or kind is bytes or kind is bytearray:
             # One more than fits, so that the cut is noticed.
             self.write(repr(value[: self._left + 1]))
-        elif kind in _BRACKETS and value:
+        elif (kind is list or kind is tuple or kind is dict or kind is set) and value:
             self._container(value, kind, depth)
         elif kind is int and value.bit_length() > 14000:
             # Python refuses to convert such numbers to text, or takes long.
@@ -57,6 +59,14 @@ class _Writer:
             return
         self._inside.add(id(value))
         self.write(opening)
+        try:
+            self._items(value, kind, depth)
+        except RuntimeError:  # a thread changes it meanwhile
+            self.write("...")
+        self.write(",)" if kind is tuple and len(value) == 1 else closing)
+        self._inside.discard(id(value))
+
+    def _items(self, value, kind, depth: int) -> None:
         first = True
         for item in value.items() if kind is dict else value:
             self.write("" if first else ", ")
@@ -67,8 +77,6 @@ class _Writer:
                 self.add(item[1], depth - 1)
             else:
                 self.add(item, depth - 1)
-        self.write(",)" if kind is tuple and len(value) == 1 else closing)
-        self._inside.discard(id(value))
 
 
 _BRACKETS = {list: ("[", "]"), tuple: ("(", ")"), dict: ("{", "}"), set: ("{", "}")}
@@ -86,28 +94,36 @@ def own_repr(value) -> str:
 
 
 def described(name: str, value, cell: int) -> dict:
-    """Return one row of rlm_vars: name, type, size in bytes, len, shape, preview, the cell that wrote it."""
-    row = {"name": name, "type": type_name(value)}
+    """Return one row of rlm_vars: name, type, size in bytes, len, shape, preview, the cell that wrote it.
+
+    Whatever a value raises, or an interrupt of what it takes for ever to say, costs that field alone.
+    """
+    row = {"name": name, "type": _asked(type_name, value) or "?"}
     for field, read in (("len", _length), ("shape", _shape), ("size", _size)):
-        try:
-            found = read(value)
-        except Exception:
-            found = None
+        found = _asked(read, value)
         if found is not None:
             row[field] = found
     try:
         row["preview"] = shown(value, PREVIEW_BYTES)
     except KeyboardInterrupt:
         row["preview"] = "<its repr takes too long>"
+    except BaseException as error:
+        row["preview"] = f"<its repr raised {type(error).__name__}>"
     if cell:
         row["cell"] = cell
     return row
 
 
+def _asked(read, value):
+    try:
+        return read(value)
+    except BaseException:
+        return None
+
+
 def type_name(value) -> str:
     kind = type(value)
-    module = getattr(kind, "__module__", "")
-    name = str(getattr(kind, "__qualname__", "?"))
+    module, name = CLASS_MODULE(kind), CLASS_QUALNAME(kind)
     return name[:80] if module in ("builtins", "__main__") else f"{module}.{name}"[:80]
 
 

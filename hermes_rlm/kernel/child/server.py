@@ -12,7 +12,7 @@ import faulthandler
 import posix
 import sys
 from fcntl import F_GETFL, F_SETFL, F_SETOWN, fcntl
-from time import sleep, time
+from time import sleep
 
 from . import cell as cells
 from . import figures, imports, load_package, preview
@@ -21,7 +21,10 @@ from .streams import StandardStreams, private_copy
 from .wire import Channel
 
 VARIABLES_SHOWN = 60
+# When the host is gone, the group ends after the first of these; the second is what a save may take of it.
 LAST_SAVE_SECONDS = 1.5
+LAST_SAVE_SHARE = 1.2
+SALVAGE_SAVE_SECONDS = 5.0
 # system() makes its caller ignore SIGINT, and user code may too; this one interrupts all the same.
 INSISTING_SIGNAL = _signal.SIGUSR1
 SALVAGE_SIGNAL = _signal.SIGUSR2
@@ -98,7 +101,7 @@ class Kernel:
         while True:
             request = self.channel.receive()
             if request is None:
-                self._host_is_gone()
+                self.host_is_gone()
                 return
             if request["op"] == "boot":
                 self._boot(request)
@@ -141,7 +144,9 @@ class Kernel:
     def _exec(self, request: dict) -> dict:
         self._own_signals()
         self.cell = request["cell"]
-        threads = _threads()
+        threads = _guarded(_threads, [])
+        # A cell that has taken the builtins away has had them taken from itself alone.
+        self.main.__builtins__ = builtins
         if self.tools is not None:
             self.tools.cell_began(self.cell)
         try:
@@ -151,9 +156,10 @@ class Kernel:
                 self.tools.cell_ended()
         if posix.getpid() != self.pid:
             return self._end_of_fork(outcome)
-        paths, notes = figures.save(self.figures, self.cell)
+        paths, notes = _guarded(lambda: figures.save(self.figures, self.cell), ([], []))
         self.streams.flush()
-        notes = outcome.notes + notes + _left_running(threads) + self.streams.repair()
+        notes = outcome.notes + notes + _guarded(lambda: _left_running(threads), [])
+        notes += _guarded(self.streams.repair, [])
         reply = {"ok": outcome.error is None, "notes": notes, "figures": paths}
         reply.update(assigned=outcome.assigned, deleted=outcome.deleted)
         for name in ("value", "error"):
@@ -170,7 +176,7 @@ class Kernel:
 
     def _vars(self, request: dict) -> dict:
         self._own_signals()
-        names = [name for name in self.main.__dict__ if type(name) is str and not cells.is_dunder(name)]
+        names = cells.variables(self.main.__dict__)
         newest = sorted(names, key=lambda name: -self.cells.written_by.get(name, 0))[:VARIABLES_SHOWN]
         rows = []
         for name in newest:
@@ -193,28 +199,22 @@ class Kernel:
             name=request["name"],
             cell=self.cell,
             limit=request["limit"],
-            hidden=frozenset(),
+            seconds=request["seconds"],
         )
 
     def _restore(self, request: dict) -> dict:
         self._own_signals()
         saving = self._saving(request["code"])
         cells.Interruptible.now = True
-        before = dict(self.main.__dict__)
         reply = saving.restore(
             self.main.__dict__,
             self.cells.definitions,
             path=request["path"],
             key=bytes.fromhex(request["key"]),
             overwrite=request["overwrite"],
-            written=self.cells.written_at,
             session=request["session"],
-            hidden=frozenset(),
         )
-        for name in reply.get("restored", ()):
-            if name not in before or before[name] is not self.main.__dict__.get(name):
-                self.cells.written_at[name] = time()
-                self.cells.written_by[name] = self.cell
+        self.cells.written_by.update(dict.fromkeys(reply.get("restored", ()), self.cell))
         return reply
 
     def _saving(self, code: str):
@@ -238,28 +238,29 @@ class Kernel:
         cells.Interruptible.now = False
         try:
             self.channel.send({"event": "salvaging"})
-            self.channel.send({"event": "salvaged", **self._autosave()})
+            self.channel.send({"event": "salvaged", **self._autosave(SALVAGE_SAVE_SECONDS)})
         finally:
             self._salvaging, cells.Interruptible.now = False, interruptible
 
-    def _autosave(self) -> dict:
+    def _autosave(self, seconds: float) -> dict:
         try:
-            return self._save({**self.autosave, "name": "autosave"})
+            return self._save({**self.autosave, "name": "autosave", "seconds": seconds})
         except BaseException as error:  # nobody is left to raise it to
             return {"ok": False, "error": f"{type(error).__name__}: {error}"[:500]}
         finally:
             cells.Interruptible.now = False
 
-    def _host_is_gone(self) -> None:
+    def host_is_gone(self) -> None:
         """Save what can be saved in the time that is left, then end the whole group."""
-        names = [name for name in self.main.__dict__ if not cells.is_dunder(str(name))]
-        if self.autosave is not None and names:
-            watchdog = posix.fork()
-            if watchdog == 0:
-                sleep(LAST_SAVE_SECONDS)
-                end_group()
-            self._autosave()
-        end_group()
+        try:
+            if self.autosave is not None and cells.variables(self.main.__dict__):
+                watchdog = posix.fork()
+                if watchdog == 0:
+                    sleep(LAST_SAVE_SECONDS)
+                    end_group()
+                self._autosave(LAST_SAVE_SHARE)
+        finally:
+            end_group()
 
 
 _OPERATIONS = {
@@ -274,6 +275,14 @@ def _on_interrupt(signal, frame) -> None:
     # Between cells there is nothing to interrupt, and the kernel outlives a Ctrl-C meant for others.
     if cells.Interruptible.now:
         raise KeyboardInterrupt
+
+
+def _guarded(call, otherwise):
+    """What a call says; ``otherwise`` when user code has broken what it relies on. The reply must go out."""
+    try:
+        return call()
+    except BaseException:
+        return otherwise
 
 
 def _threads() -> list:
@@ -322,7 +331,7 @@ def main(channel: int, lifeline: int) -> None:
     try:
         kernel.serve()
     except ConnectionError:
-        kernel._host_is_gone()
+        kernel.host_is_gone()
     except OSError:
         posix.write(2, b"the kernel's channel to the host was closed by the cell\n")
         posix._exit(1)

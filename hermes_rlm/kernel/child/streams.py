@@ -35,7 +35,7 @@ class StandardStreams:
 
     def flush(self) -> None:
         """Write out what is buffered; what cannot be written is dropped."""
-        for stream in (sys.stdout, sys.stderr, self.stdout, self.stderr):
+        for stream in (getattr(sys, "stdout", None), getattr(sys, "stderr", None), self.stdout, self.stderr):
             try:
                 stream.flush()
             except BaseException:  # a stream of user code may raise anything

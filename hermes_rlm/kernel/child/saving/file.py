@@ -9,6 +9,7 @@ from .format import (
     FORMAT,
     LENGTH_BYTES,
     MAGIC,
+    SIGNATURE_BYTES,
     CheckpointError,
     read_exactly,
     signature,
@@ -17,12 +18,18 @@ from .threads import Background
 
 TEMPORARY = ".saving-"
 
+# Kept free of records, so that there is room to say which were skipped.
+MANIFEST_ROOM = 4096
 _HASHED_AT_ONCE = 2
 _READ = 256 << 10
 
 
 class OverLimit(CheckpointError):
-    """The checkpoint would be larger than allowed."""
+    """A record, or the checkpoint, would be larger than allowed."""
+
+
+def over_limit() -> OverLimit:
+    return OverLimit("there is no room for it below the limit of a checkpoint")
 
 
 class WriteFailed(CheckpointError):
@@ -67,7 +74,12 @@ class CheckpointFile:
     def write(self, data) -> int:
         """Take bytes (or a buffer, which is copied). Raises OverLimit or WriteFailed."""
         view = memoryview(data).cast("B")
-        self._check_room(len(view))
+        if len(view) > self.room:
+            raise over_limit()
+        return self._take(data)
+
+    def _take(self, data) -> int:
+        view = memoryview(data).cast("B")
         start = 0
         while start < len(view):
             part = view[start : start + CHUNK - self.position % CHUNK]
@@ -79,9 +91,10 @@ class CheckpointFile:
                 self._flush()
         return start
 
-    def _check_room(self, more: int) -> None:
-        if self.position + more > self._limit:
-            raise OverLimit(f"the checkpoint would be larger than the limit of {self._limit:,} bytes")
+    @property
+    def room(self) -> int:
+        """How many bytes of records may still be written."""
+        return self._limit - MANIFEST_ROOM - self.position
 
     def _flush(self) -> None:
         """Write the collected pieces, which are a whole chunk or the end of the file."""
@@ -135,11 +148,12 @@ class CheckpointFile:
         Raises CheckpointError; then the old file stands.
         """
         text = json.dumps({**manifest, "format": FORMAT}, sort_keys=True).encode("utf-8")
-        self.write(text + len(text).to_bytes(LENGTH_BYTES, "big"))
+        if self.position + len(text) + LENGTH_BYTES + SIGNATURE_BYTES > self._limit:
+            raise over_limit()
+        self._take(text + len(text).to_bytes(LENGTH_BYTES, "big"))
         self._flush()
         length = self.position
         signed = signature(self._key, length, [task.wait() for task in self._digests])
-        self._check_room(len(signed))
         try:
             self._put(signed)
             os.fsync(self._file)

@@ -7,6 +7,7 @@ from ..definitions import (
     CLASS_BASES,
     CLASS_DICT,
     CLASS_QUALNAME,
+    MODULE_NAMES,
     Definition,
     Definitions,
     ids,
@@ -14,23 +15,6 @@ from ..definitions import (
     is_class,
 )
 from .groups import grouped
-
-# What a module has before any user code ran.
-MODULE_NAMES = frozenset(
-    {
-        "__annotate__",
-        "__annotations__",
-        "__builtins__",
-        "__cached__",
-        "__conditional_annotations__",
-        "__doc__",
-        "__file__",
-        "__loader__",
-        "__name__",
-        "__package__",
-        "__spec__",
-    }
-)
 
 _PLAIN_METACLASSES = ids(type, ABCMeta)
 _ATOMS = ids(type(None), bool, int, float, complex, str, bytes)

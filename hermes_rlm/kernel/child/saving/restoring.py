@@ -22,14 +22,13 @@ def restore(
     path: str,
     key: bytes,
     overwrite: bool,
-    written: dict,
     session: "str | None",
     hidden: frozenset = frozenset(),
 ) -> dict:
     """Bring the names of a checkpoint back into the namespace and return the fields of the reply.
 
-    ``written``: name -> time of its last assignment in this kernel. A name assigned after the checkpoint
-    was saved, or at an unknown time, is kept unless ``overwrite``. ``session`` None takes any session's file.
+    A name that exists is kept unless ``overwrite``: its value may be newer, also when it was changed in
+    place. ``session`` None takes any session's file.
     Nothing is unpickled before the file's owner, mode, format, session and signature are found right; a
     refusal is told in "error". KeyboardInterrupt takes every binding back and is raised again.
     """
@@ -39,7 +38,7 @@ def restore(
         try:
             manifest = _checked_manifest(descriptor, key, session)
             run = Restoration(namespace, cells, descriptor, manifest)
-            kept = run.keep(overwrite, written, hidden)
+            kept = run.keep(overwrite, hidden)
             run.load()
         finally:
             os.close(descriptor)
@@ -64,7 +63,6 @@ class Restoration:
 
     def __init__(self, namespace: dict, cells: Definitions, descriptor: int, manifest: dict) -> None:
         self._namespace, self._cells, self._descriptor = namespace, cells, descriptor
-        self._saved_at = manifest["saved_at"]
         self._pending = sorted(manifest["records"], key=lambda record: _ORDER[record["kind"]])
         self._wanted: set = set()
         self._reasons: dict = {}  # id of a pending record -> why it failed last
@@ -73,22 +71,15 @@ class Restoration:
         self.restored: list = []
         self.failed: list = []
 
-    def keep(self, overwrite: bool, written: dict, hidden: frozenset) -> list:
+    def keep(self, overwrite: bool, hidden: frozenset) -> list:
         """Decide which names are left alone, drop records nobody wants, and return the kept names."""
         names = [
             name for record in self._pending if record["kind"] != "attributes" for name in record["names"]
         ]
-        kept = [name for name in names if not overwrite and self._is_newer(name, written, hidden)]
+        kept = [name for name in names if not overwrite and name in self._namespace and name not in hidden]
         self._wanted = set(names).difference(kept)
         self._pending = [record for record in self._pending if self._wanted.intersection(record["names"])]
         return kept
-
-    def _is_newer(self, name: str, written: dict, hidden: frozenset) -> bool:
-        if name not in self._namespace:
-            return False
-        if name in written:
-            return written[name] > self._saved_at
-        return name not in hidden
 
     def load(self) -> None:
         """Load all records, again and again while some that failed may have got what they need."""

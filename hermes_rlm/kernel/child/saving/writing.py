@@ -6,10 +6,11 @@ import sys
 import time
 
 from ..definitions import Definition, Definitions
-from .file import CheckpointFile, OverLimit
+from .file import CheckpointFile, OverLimit, over_limit
 from .format import CheckpointError
 from .pickling import RecordPickler, RecordUnpickler, importable_name, reason, type_name
 from .planning import Member, Plan, attributes
+from .time_limit import Shares, TooSlow
 
 TRIED_BYTES = 16 << 20
 
@@ -26,20 +27,27 @@ def save(
     name: str,
     cell: int,
     limit: int,
+    seconds: "float | None" = None,
     hidden: frozenset = frozenset(),
 ) -> dict:
     """Write a checkpoint of the namespace to ``path`` and return the fields of the reply.
 
-    ``hidden``: names that are bound to the kernel's own helpers. "ok" is said only when the new file has
-    been read back and stands at ``path``; otherwise the old one does, and "error" says why.
+    ``seconds``: what takes so long that others would not be saved is skipped, as is one for which
+    there is no room below ``limit``. ``hidden``: names that are bound to the kernel's own helpers. "ok" is
+    said only when the new file has been read back and stands at ``path``; otherwise the old one does, and
+    "error" says why.
     KeyboardInterrupt leaves the old file too and is raised again.
     """
     try:
         with CheckpointFile(path, key, limit) as file:
             manifest = {"session": session, "name": name, "saved_at": time.time(), "cell": cell}
             manifest["python"] = f"{sys.version_info[0]}.{sys.version_info[1]}"
-            records = Records(file, namespace, cells, hidden)
+            records = Records(file, namespace, cells, hidden, Shares(seconds))
             records.write()
+            if records.skipped and not records.written:
+                first = records.skipped[0]
+                error = f"nothing could be saved; {first['name']}: {first['reason']}"
+                return {"ok": False, "saved": [], "skipped": records.skipped, "size": 0, "error": error}
             size = file.commit({**manifest, "records": records.written, "skipped": records.skipped})
     except CheckpointError as error:
         return {"ok": False, "saved": [], "skipped": [], "size": 0, "error": str(error)}
@@ -50,9 +58,12 @@ def save(
 class Records:
     """The records of one checkpoint; what could not be written is in ``skipped`` with the reason."""
 
-    def __init__(self, file: CheckpointFile, namespace: dict, cells: Definitions, hidden: frozenset) -> None:
-        self._file, self._namespace = file, namespace
+    def __init__(
+        self, file: CheckpointFile, namespace: dict, cells: Definitions, hidden: frozenset, shares: Shares
+    ) -> None:
+        self._file, self._namespace, self._shares = file, namespace, shares
         self._plan = Plan(dict(namespace), cells, hidden)
+        self._slow: list = []  # (kind, member, owner) that took too long at first
         self.written: list = []
         self.skipped: list = []
 
@@ -70,6 +81,10 @@ class Records:
             owned = attributes(definition)
             if owned:
                 self._values("attributes", owned, member.names[:1])
+        # With all others saved, what took long may take what time is left.
+        self._shares.are_whole = True
+        for kind, member, owner in self._slow:
+            self._values(kind, [member], owner)
 
     def _attempt(self, kind: str, member: Member, payload) -> None:
         """Write what ``payload`` makes of the value, or skip the member."""
@@ -97,8 +112,11 @@ class Records:
             return
         failures = {id(members[0]): failure} if len(members) == 1 else self._failures(members)
         for member in members:
-            if id(member) in failures:
-                self._give_up(member, failures[id(member)], owner)
+            failure = failures.get(id(member))
+            if isinstance(failure, Slow) and not self._shares.are_whole:
+                self._slow.append((kind, member, owner))
+            elif failure is not None:
+                self._give_up(member, failure, owner)
         good = [member for member in members if id(member) not in failures]
         # Where each pickles, but not all of them together, each gets a record of its own.
         for group in [good] if failures and good else [[member] for member in good]:
@@ -126,13 +144,9 @@ class Records:
         """Write one record and try it; on failure take it back and return the reason."""
         start = self._file.position
         named = [(name, member) for member in members for name in member.names]
-        try:
-            failure = self._attempt_pickle(
-                self._file, members, lambda: self._file.read(start, self._file.position - start)
-            )
-        except OverLimit as error:
-            first = (owner or [name for name, _ in named])[0][:_SHOWN_NAME]
-            raise OverLimit(f"{error}; it was reached while saving {first!r}") from error
+        failure = self._attempt_pickle(
+            self._file, members, lambda: self._file.read(start, self._file.position - start)
+        )
         if failure is not None:
             self._file.rewind(start)
             return failure
@@ -145,7 +159,7 @@ class Records:
         return None
 
     def _probe(self, members: list) -> "str | None":
-        sink = Sink()
+        sink = Sink(self._file.room)
         return self._attempt_pickle(sink, members, sink.getvalue)
 
     def _attempt_pickle(self, file, members: list, written) -> "str | None":
@@ -154,7 +168,12 @@ class Records:
         start = file.position
         pickler = RecordPickler(file, self._namespace, self._plan.named)
         try:
-            pickler.dump(value)
+            with self._shares:
+                pickler.dump(value)
+        except OverLimit as error:
+            return str(error)
+        except TooSlow as error:
+            return Slow(error)
         except (KeyboardInterrupt, CheckpointError):
             raise
         except BaseException as error:  # whatever a value's own code raises costs its name alone
@@ -162,7 +181,8 @@ class Records:
         if pickler.is_plain or file.position - start > TRIED_BYTES:
             return None
         try:
-            RecordUnpickler(io.BytesIO(written())).load()
+            with self._shares:
+                RecordUnpickler(io.BytesIO(written())).load()
         except (KeyboardInterrupt, CheckpointError):
             raise
         except BaseException as error:
@@ -174,7 +194,13 @@ class Records:
         self.written.append({**record, "length": self._file.position - start})
 
     def _skip(self, names: list, value: object, why: str) -> None:
-        self.skipped += [{"name": name, "type": type_name(value), "reason": why} for name in names]
+        self.skipped += [{"name": name, "type": type_name(value), "reason": str(why)} for name in names]
+
+
+class Slow(str):
+    """The reason of a failure that more time may mend."""
+
+    __slots__ = ()
 
 
 def _module_payload(module: object) -> bytes:
@@ -182,12 +208,16 @@ def _module_payload(module: object) -> bytes:
 
 
 class Sink(io.BytesIO):
-    """Takes a pickle that is not kept; only as much of it as would be tried."""
+    """Takes a pickle that is not kept; only as much of it as would be tried, and no more than fits."""
 
-    position = 0
+    def __init__(self, room: int) -> None:
+        super().__init__()
+        self.position, self._room = 0, room
 
     def write(self, data) -> int:
         size = memoryview(data).nbytes
+        if self.position + size > self._room:
+            raise over_limit()
         if self.position + size <= TRIED_BYTES:
             super().write(data)
         self.position += size
