@@ -32,24 +32,26 @@ class _Parser(argparse.ArgumentParser):
 
 def add_commands(parser: argparse.ArgumentParser) -> None:
     """Add the commands to a parser (the host's subparser, or main's own)."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
     verbs = parser.add_subparsers(dest="rlm_command", metavar="COMMAND")
 
-    def verb(among: Any, name: str, handler: Callable[[Any], int], text: str, *, inner: bool = False) -> Any:
+    def verb(among: Any, name: str, handler: Callable[[Any], int], text: str) -> Any:
         command = among.add_parser(name, help=text, description=text)
         command.set_defaults(rlm_handler=handler)
-        # A command below another one must not put its default over what the upper one was given.
-        default = argparse.SUPPRESS if inner else False
-        command.add_argument("--json", action="store_true", default=default, help="print one JSON object")
+        # Without a default of its own a command keeps what the one above it was given.
+        command.add_argument(
+            "--json", action="store_true", default=argparse.SUPPRESS, help="print one JSON object"
+        )
         return command
 
     verb(verbs, "status", show_status, "list the kernels of this home (the default)")
     command = verb(verbs, "checkpoints", list_checkpoints, "list saved states; or delete, prune")
     command.add_argument("--session", metavar="S", help="only those of one session")
     actions = command.add_subparsers(dest="rlm_action", metavar="ACTION")
-    command = verb(actions, "delete", delete_checkpoint, "delete one checkpoint", inner=True)
+    command = verb(actions, "delete", delete_checkpoint, "delete one checkpoint")
     command.add_argument("target", metavar="SESSION", help="session id or a unique beginning of it")
     command.add_argument("name", metavar="NAME", help="name of the checkpoint")
-    command = verb(actions, "prune", prune_checkpoints, "remove what is too old or too much", inner=True)
+    command = verb(actions, "prune", prune_checkpoints, "remove what is too old or too much")
     command.add_argument("--dry-run", action="store_true", help="say what would go, remove nothing")
     command = verb(verbs, "export", export_session, "print the cells that made the live names, as a script")
     command.add_argument("target", metavar="SESSION", help="session id or a unique beginning of it")
@@ -72,7 +74,7 @@ def run(arguments: Any) -> int:
     """Run a parsed command; returns the exit code."""
     handler = getattr(arguments, "rlm_handler", None)
     if handler is None:
-        handler, arguments.json = show_status, False
+        handler = show_status
     try:
         return handler(arguments)
     except UsageError as error:

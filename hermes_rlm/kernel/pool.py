@@ -18,6 +18,7 @@ LOOK_SECONDS = 1.0
 EVICTION_SECONDS = 20.0
 EXIT_SECONDS = 8.0
 SESSIONS_KEPT = 512
+UNUSED_SECONDS = 60.0
 
 
 class Pool:
@@ -45,7 +46,8 @@ class Pool:
     def _drop_sessions_without_kernel(self) -> None:
         """Forget sessions that are only remembered; their journals say what they had."""
         for key, session in list(self._sessions.items()):
-            if session.kernel is None and session.busy_since is None and session not in self._live:
+            # One that was handed out just now is about to be used.
+            if session.kernel is None and session not in self._live and session.idle_seconds > UNUSED_SECONDS:
                 del self._sessions[key]
 
     def known(self, home: Path, session_id: str) -> SessionKernel | None:

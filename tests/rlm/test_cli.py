@@ -357,3 +357,9 @@ def test_the_commands_run_by_the_path_of_an_installed_folder(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["schema"] == 1
+
+
+def test_json_may_stand_before_the_command_and_alone(home, capsys):
+    for arguments in (["--json"], ["--json", "status"], ["status", "--json"], ["--json", "checkpoints"]):
+        assert cli.main(arguments) == 0
+        assert json.loads(capsys.readouterr().out)["schema"] == 1
