@@ -243,8 +243,8 @@ def test_the_journal_numbers_cells_across_kernels(agent):
 
 
 def test_a_journal_that_cannot_be_written_costs_no_answer(agent, session):
-    directory = session._journal.directory
-    session._journal.close()
+    directory = session.past.journal.directory
+    session.past.journal.close()
     for file in directory.iterdir():
         file.unlink()
     directory.rmdir()
@@ -412,3 +412,14 @@ def test_late_output_of_a_kernel_that_was_ended_is_told_by_the_next(agent):
     agent.evict()
     note = agent.run("y")["note"]
     assert note.endswith("printed before it ended: LATE")
+
+
+def test_a_restart_line_that_no_reply_carried_is_said_by_the_next(agent):
+    agent.run("x = 1")
+    agent.evict()
+    threading.Timer(0.8, lambda: signal.raise_signal(signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        agent.run("while True: pass")
+    answer = agent.run("x")
+    assert answer["value"] == "1" and answer["note"].startswith("restarted: its place was needed")
+    assert "note" not in agent.run("x")
