@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 
@@ -64,15 +65,23 @@ def test_a_reset_after_an_eviction_is_final():
     assert adapter.run("'secret' in globals()")["value"] == "False"
 
 
-def test_a_save_over_the_limit_says_no_and_keeps_what_was_saved_before():
-    adapter.run("small = 'kept'")
-    assert adapter.save()["ok"]
-    adapter.run("big = b'x' * (540 * 1024 * 1024)")
-    refused = adapter.save()
-    assert not refused["ok"] and "limit of 524,288,000 bytes" in refused["error"]
+def test_a_save_over_the_limit_says_what_it_left_out_and_keeps_the_rest():
+    adapter.run("small = 'kept'\nbig = b'x' * (540 * 1024 * 1024)")
+    saved = adapter.save()
+    assert saved["ok"] and os.path.exists(saved["checkpoint"])
+    assert json.loads(saved["raw"])["skipped"] == [
+        "big: there is no room for it below the limit of a checkpoint"
+    ]
     adapter.run("del big, small")
     assert adapter.restore()["ok"]
     assert adapter.run("small")["value"] == "'kept'"
+    assert "NameError" in adapter.run("big")["err"]
+
+
+def test_a_save_of_nothing_but_what_is_over_the_limit_is_not_ok():
+    adapter.run("big = b'x' * (540 * 1024 * 1024)")
+    refused = adapter.save()
+    assert not refused["ok"] and refused["error"].startswith("nothing could be saved; big: ")
 
 
 def test_an_interrupt_keeps_the_same_process_and_every_object():
