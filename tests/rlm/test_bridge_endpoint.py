@@ -70,7 +70,7 @@ def test_what_is_no_directory_is_refused(tmp_path):
     with pytest.raises(BridgeError, match="not a directory"):
         open_endpoint(tmp_path / "kernel")
     with pytest.raises(BridgeError):
-        open_endpoint(tmp_path / "missing" / "missing" / "kernel")
+        open_endpoint(tmp_path / "m" / "m" / "k")
 
 
 def test_a_socket_that_is_there_already_is_not_taken_over(tmp_path):
