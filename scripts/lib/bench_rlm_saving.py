@@ -40,13 +40,14 @@ round(time.perf_counter() - _began, 6)
 """
 
 
+# What a save is asked for besides its place.
+SAVE = {"session": "bench", "name": "n", "limit": 500 << 20, "seconds": 120.0}
 PROCESSOR = "import time; time.process_time()"
 
 
 def task_saving(kind: str) -> dict[str, Any]:
     """Save and restore by request, as the tool does; plain pickle in cells of the same kernel."""
-    from hermes_rlm import checkpoint
-    from hermes_rlm.kernel.session import SAVING
+    from hermes_rlm.kernel.past import SAVING
 
     place = home() / "state"
     place.mkdir(mode=0o700)
@@ -55,9 +56,7 @@ def task_saving(kind: str) -> dict[str, Any]:
     kernel = PluginKernel(str(NOTEBOOK_PYTHON))
 
     def save() -> float:
-        return seconds(
-            lambda: kernel.ask("save", **named, session="bench", name="n", limit=checkpoint.LIMIT_BYTES)
-        )
+        return seconds(lambda: kernel.ask("save", **named, **SAVE))
 
     def restore() -> float:
         kernel.run("del data")
@@ -102,8 +101,7 @@ def task_saving(kind: str) -> dict[str, Any]:
 
 def task_small() -> dict[str, Any]:
     """A session of ten small variables, saved and restored."""
-    from hermes_rlm import checkpoint
-    from hermes_rlm.kernel.session import SAVING
+    from hermes_rlm.kernel.past import SAVING
 
     place = home() / "state"
     place.mkdir(mode=0o700)
@@ -111,15 +109,8 @@ def task_small() -> dict[str, Any]:
     kernel = PluginKernel()
     with running(kernel):
         kernel.run("\n".join(f"name_{number} = list(range({number}))" for number in range(10)))
-        first = seconds(
-            lambda: kernel.ask("save", **named, session="bench", name="n", limit=checkpoint.LIMIT_BYTES)
-        )
-        times = [
-            seconds(
-                lambda: kernel.ask("save", **named, session="bench", name="n", limit=checkpoint.LIMIT_BYTES)
-            )
-            for _ in range(10)
-        ]
+        first = seconds(lambda: kernel.ask("save", **named, **SAVE))
+        times = [seconds(lambda: kernel.ask("save", **named, **SAVE)) for _ in range(10)]
         restored = [
             seconds(lambda: kernel.ask("restore", **named, overwrite=True, session="bench"))
             for _ in range(10)
