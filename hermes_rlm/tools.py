@@ -154,8 +154,9 @@ def _ran(ran: Any, session: Any, settings: settings_.Settings, seconds: float) -
         fields["ok"] = bool(told.get("ok")) and not answer.death and answer.stopped != "memory"
         fields["error" if not fields["ok"] else "warning"] = error
         fields["kernel"] = {"cell": ran.cell, "assigned": list(told.get("assigned", ()))[:40]}
-    if fields["ok"] and answer.memory > settings.max_rss_mb << 20:
-        fields["warning"] = _memory_warning(answer.memory, settings)
+    used = max(answer.memory, session.memory)
+    if fields["ok"] and used > settings.max_rss_mb << 20:
+        fields["warning"] = _memory_warning(used, settings)
     return fields
 
 

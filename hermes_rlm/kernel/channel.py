@@ -8,10 +8,13 @@ ends the kernel: its process runs user code, which may write anywhere.
 from __future__ import annotations
 
 import json
+import select
 import socket
+import time
 from typing import Any
 
 MAX_MESSAGE = 64 << 20
+SEND_SECONDS = 5.0
 _CHUNK = 1 << 18
 
 _NAMES = [str]
@@ -152,9 +155,18 @@ class HostChannel:
         return self._connection.fileno()
 
     def send(self, *messages: dict[str, Any]) -> None:
-        """Send requests in one piece. Raises OSError when the kernel is gone."""
-        data = "".join(json.dumps(message) + "\n" for message in messages)
-        self._connection.sendall(data.encode("ascii"))
+        """Send requests in one piece. Raises OSError: the kernel is gone, or (TimeoutError) stuck."""
+        data = memoryview("".join(json.dumps(message) + "\n" for message in messages).encode("ascii"))
+        give_up = time.monotonic() + SEND_SECONDS
+        while data:
+            try:
+                data = data[self._connection.send(data, socket.MSG_DONTWAIT) :]
+            except BlockingIOError:
+                if time.monotonic() > give_up:
+                    raise TimeoutError from None
+                poll = select.poll()
+                poll.register(self._connection, select.POLLOUT)
+                poll.poll(100)
 
     def receive(self) -> list[dict[str, Any]] | None:
         """Return the messages that are there now, without waiting; None when the kernel closed its end."""

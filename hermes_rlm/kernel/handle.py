@@ -160,8 +160,14 @@ class Kernel:
         wait = _Wait(self, operation, self._number, watch, answer)
         try:
             self.channel.send(*messages)
+        except TimeoutError:
+            wait.end("does not take calls any more and was ended")
         except OSError:
             wait.died()
+        except BaseException:
+            # Half a request is worse than none.
+            self.end()
+            raise
         wait.until_done()
         self.stdout.drain()
         self.stderr.drain()
@@ -281,11 +287,15 @@ class _Wait:
             for message in messages or ():
                 self._take(message)
         except ProtocolError as error:
-            self.answer.reply, self.done = None, True
-            self.kernel.end()
-            self.answer.death = f"was ended because it broke its protocol ({error})"
+            self.end(f"was ended because it broke its protocol ({error})")
             return True
         return messages is not None
+
+    def end(self, death: str) -> None:
+        """End a kernel that cannot be talked to."""
+        self.answer.reply, self.done = None, True
+        self.kernel.end()
+        self.answer.death = death
 
     def _take(self, message: dict[str, Any]) -> None:
         if "id" not in message:

@@ -335,3 +335,23 @@ def test_variables_that_are_called_like_secrets_stay_in_the_host(agent, monkeypa
         None,
         "/somewhere",
     )
+
+
+def test_a_kernel_that_takes_no_calls_any_more_is_ended_and_told(agent, monkeypatch):
+    from hermes_rlm.kernel import channel
+
+    monkeypatch.setattr(channel, "SEND_SECONDS", 0.5)
+    agent.run("keep = 1")
+    os.kill(agent.pid(), signal.SIGSTOP)
+    began = time.monotonic()
+    answer = agent.run("x = 1 # " + "y" * 900_000, timeout=20)
+    assert time.monotonic() - began < 10
+    assert "does not take calls any more" in answer["error"]
+    assert "lost: [keep]" in agent.run("1")["note"]
+
+
+def test_memory_that_was_taken_quickly_is_warned_of_by_a_later_cell(agent, knob):
+    knob("MAX_RSS_MB", 100)
+    agent.run("big = bytearray(200 << 20); big[::4096] = b'x' * (200 << 8)")
+    time.sleep(2.5)
+    assert "more than 100 MB" in agent.run("1")["warning"]
