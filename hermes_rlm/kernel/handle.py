@@ -334,7 +334,8 @@ class _Wait:
             self.watch.tick()
             if self.watch.interrupted():
                 self._stop("user")
-            elif _host_ends():
+            elif self.operation == "exec" and _host_ends():
+                # Only cells: the save of a kernel's state is what a host that ends waits for.
                 self._stop("host")
             elif now > self._deadline:
                 self._stop("time")

@@ -304,10 +304,14 @@ def test_a_host_that_shuts_down_stops_its_cells_and_they_are_saved(agent, monkey
     time.sleep(0.4)
     monkeypatch.setattr(thread, "_shutdown", True)
     call.join(5)
-    monkeypatch.undo()
-    os.environ["HERMES_HOME"] = str(agent.home)
     assert answers[0]["error"].startswith("stopped: the host is shutting down")
+    monkeypatch.setattr(thread, "_shutdown", False)
+    agent.run(
+        "import time\nclass Slow:\n    def __reduce__(self): time.sleep(0.5); return (int, ())\ns = Slow()"
+    )
+    monkeypatch.setattr(thread, "_shutdown", True)
     pool_.POOL.end_all("the host ended", 5)
+    monkeypatch.setattr(thread, "_shutdown", False)
     assert agent.value("x, y") == (1, 2)
 
 
