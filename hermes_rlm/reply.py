@@ -17,6 +17,7 @@ VALUE, STDOUT, STDERR, ERROR, NOTE = 2000, 3400, 1600, 2600, 900
 _FIELDS = {"value": VALUE, "stdout": STDOUT, "stderr": STDERR, "error": ERROR, "note": NOTE, "warning": NOTE}
 # What a cut keeps: errors and output say at their end what matters.
 _KEEPS_END = ("stdout", "stderr", "error")
+_KEPT_WHOLE = ("ok", "left_out")
 _LEAST = 600
 FIRST_LINE = 500
 
@@ -30,8 +31,12 @@ def text(fields: dict[str, Any]) -> str:
     written = _written(lean)
     # Quotes, controls and the like take more characters in JSON than in the text.
     while len(written) > LIMIT:
-        longest = max(lean, key=lambda name: len(_written(lean[name])) if name != "ok" else 0)
-        lean[longest] = _shorter(lean[longest], longest, len(written) - LIMIT)
+        longest = max(lean, key=lambda name: len(_written(lean[name])) if name not in _KEPT_WHOLE else 0)
+        before = lean[longest]
+        lean[longest] = _shorter(before, longest, len(written) - LIMIT)
+        if isinstance(before, list):
+            left_out = lean.setdefault("left_out", {})
+            left_out[longest] = left_out.get(longest, 0) + len(before) - len(lean[longest])
         written = _written(lean)
     return written
 

@@ -209,7 +209,17 @@ def test_vars_of_a_large_dict_are_cheap(agent):
 def test_many_variables_are_bounded_and_counted(agent):
     agent.run("for i in range(500): globals()[f'v{i}'] = 'x' * 500")
     answer = agent.call("rlm_vars", {})
-    assert len(answer["variables"]) + int(answer["note"].split()[0]) >= 500 or "more" in answer["note"]
+    left_out = answer.get("left_out", {}).get("variables", 0)
+    # 501 variables: those shown, those the reply had no room for, and those assigned earlier.
+    assert answer["variables"]
+    assert len(answer["variables"]) + left_out + int(answer["note"].split()[0]) == 501
+
+
+def test_a_name_of_any_length_is_shown_and_costs_no_other_row(agent):
+    agent.run("globals()['n' * 20_000] = 1; globals()['\\x01' * 5000] = 2; keep = 3")
+    answer = agent.call("rlm_vars", {})
+    assert len(answer["variables"]) == 3
+    assert any("[20,000 characters]" in row["name"] for row in answer["variables"])
 
 
 TEXTS = st.text(st.characters(), max_size=9000) | st.text('"\\\n\x00\x1b😀', max_size=9000)

@@ -9,6 +9,7 @@ from sys import getsizeof
 from .definitions import CLASS_MODULE, CLASS_QUALNAME
 
 PREVIEW_BYTES = 160
+NAME_CHARACTERS = 100
 DEPTH = 6
 
 
@@ -98,6 +99,8 @@ def described(name: str, value, cell: int) -> dict:
 
     Whatever a value raises, or an interrupt of what it takes for ever to say, costs that field alone.
     """
+    if len(name) > NAME_CHARACTERS:
+        name = f"{name[:NAME_CHARACTERS]}... [{len(name):,} characters]"
     row = {"name": name, "type": _asked(type_name, value) or "?"}
     for field, read in (("len", _length), ("shape", _shape), ("size", _size)):
         found = _asked(read, value)
