@@ -397,6 +397,7 @@ _STATEMENT = st.one_of(
 )
 
 
+@pytest.mark.once
 @settings(
     max_examples=300, deadline=None, report_multiple_bugs=False, phases=[Phase.explicit, Phase.generate]
 )

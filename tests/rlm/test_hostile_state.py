@@ -94,6 +94,7 @@ def test_names_with_underscores_are_variables(agent):
     assert agent.value("__q__, _hidden") == (5, 6)
 
 
+@pytest.mark.once
 def test_a_slow_value_costs_its_own_name_in_an_eviction_within_the_callers_time(agent, knob):
     knob("MAX_KERNELS", 1)
     agent.run(SLOW)
@@ -104,6 +105,7 @@ def test_a_slow_value_costs_its_own_name_in_an_eviction_within_the_callers_time(
     assert answer["value"] == "([1], {'a': 2})" and "lost: [slow]" in answer["note"]
 
 
+@pytest.mark.once
 def test_a_slow_value_costs_its_own_name_in_a_salvage(agent):
     agent.run(SLOW)
     began = time.monotonic()
@@ -128,6 +130,7 @@ def test_an_exception_that_takes_for_ever_to_say_what_it_is_can_be_interrupted(a
     assert agent.pid() == before and agent.value("keep") == 1
 
 
+@pytest.mark.once
 def test_a_restore_that_takes_for_ever_is_bounded_and_its_file_kept(agent):
     agent.run(
         "import os, time\nos.environ['HERE'] = '1'\nclass H:\n    def __getstate__(self): return {'a': 1}\n"
@@ -141,6 +144,7 @@ def test_a_restore_that_takes_for_ever_is_bounded_and_its_file_kept(agent):
     assert answer["value"] == "2" and "autosave-previous brings it back" in answer["note"]
 
 
+@pytest.mark.once
 def test_rlm_vars_never_ends_a_kernel(agent):
     agent.run(
         "import time\nclass Stubborn:\n    def __repr__(self):\n        while True:\n"

@@ -173,6 +173,7 @@ def descriptors() -> int:
     return len(os.listdir("/proc/self/fd"))
 
 
+@pytest.mark.once
 @linux
 def test_200_kernels_opened_and_closed_leave_nothing(agent, home):
     agent.run("1", session="warm up")

@@ -107,6 +107,7 @@ def test_an_idle_kernel_is_ended_after_the_time_and_comes_back(agent, session, k
     assert answer["value"] == "1" and "restarted: idle for 1 s; lost: []; restored: [x]" in answer["note"]
 
 
+@pytest.mark.once
 def test_a_busy_kernel_is_never_idle(agent, knob):
     knob("IDLE_SECONDS", 1)
     assert agent.run("import time; time.sleep(3); 'done'", 20)["value"] == "'done'"
@@ -157,6 +158,7 @@ def test_a_busy_kernel_is_not_ended_for_another(agent, knob):
     assert {name: answer["value"] for name, answer in answers.items()} == {"a": "'a'", "b": "'b'"}
 
 
+@pytest.mark.once
 def test_a_long_call_of_one_session_does_not_hold_up_others(agent):
     thread = threading.Thread(target=agent.run, args=("import time; time.sleep(2)",), kwargs={"session": "a"})
     thread.start()
@@ -167,6 +169,7 @@ def test_a_long_call_of_one_session_does_not_hold_up_others(agent):
     thread.join()
 
 
+@pytest.mark.once
 def test_when_all_kernels_stay_busy_the_answer_says_what_to_do(agent, knob, monkeypatch):
     knob("MAX_KERNELS", 1)
     monkeypatch.setattr(pool_, "ROOM_SECONDS", 0.3)
@@ -178,6 +181,7 @@ def test_when_all_kernels_stay_busy_the_answer_says_what_to_do(agent, knob, monk
     thread.join()
 
 
+@pytest.mark.once
 def test_variables_are_answered_while_a_call_runs(agent):
     agent.run("x = 1")
     thread = threading.Thread(target=agent.run, args=("import time; time.sleep(2)",))

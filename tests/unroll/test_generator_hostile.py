@@ -10,6 +10,7 @@ import io
 import json
 import os
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -141,6 +142,7 @@ def traces(draw):
     )
 
 
+@pytest.mark.once
 @settings(
     max_examples=EXAMPLES,
     deadline=None,

@@ -15,6 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -180,6 +181,7 @@ sequences = st.lists(
 )
 
 
+@pytest.mark.once
 @settings(
     max_examples=100 * SOAK,
     deadline=None,

@@ -176,6 +176,7 @@ def assert_kept(home: Path, reported: set[str]) -> None:
     assert {text: count for text, count in counts.items() if count > 1} == {}
 
 
+@pytest.mark.once
 def test_every_hook_that_returned_is_in_the_trace_once_after_kill_9(tmp_path: Path) -> None:
     chance = random.Random(20260101)
     reported: set[str] = set()

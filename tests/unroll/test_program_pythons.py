@@ -83,6 +83,7 @@ def without_times(result):
     return result
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("version", ["3.9", "3.10", "3.11", "3.12", "3.13"])
 def test_every_python_replays_the_same(tmp_path, version):
     interpreter = python(version)

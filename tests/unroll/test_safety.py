@@ -267,6 +267,7 @@ def seconds(unit, length):
     return time.process_time() - started
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("unit", ["(", '"', "$(", "`", "a;", "{", "<<E\n"])
 def test_a_megabyte_takes_seconds(unit):
     assert seconds(unit, 1_000_000) < 30

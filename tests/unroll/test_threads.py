@@ -9,6 +9,8 @@ import os
 import threading
 from collections import Counter
 
+import pytest
+
 from hermes_unroll import journal
 from tests.unroll.host_driver import Host, call
 
@@ -38,6 +40,7 @@ def together(*work: object) -> None:
         raise errors[0]
 
 
+@pytest.mark.once
 def test_eight_threads_on_four_sessions_lose_nothing_and_mix_nothing(host: Host) -> None:
     long_text = "a text long enough to be stored once " * 10
     each = EVENTS // THREADS // 2
