@@ -462,9 +462,9 @@ def test_time_grows_in_line_with_the_backslashes_after(start):
     redactor = Redactor()
 
     def seconds(length):
-        started = time.perf_counter()
+        started = time.process_time()
         redactor.text(start + "\\" * length)
-        return time.perf_counter() - started
+        return time.process_time() - started
 
     seconds(1000)
     assert seconds(160_000) < 10 * max(seconds(40_000), 0.02)
@@ -478,9 +478,9 @@ def test_time_grows_in_line_with_one_unbroken_run(unit):
         text = (unit * (length // len(unit) + 1))[:length]
         best = 9.0
         for _ in range(2):
-            started = time.perf_counter()
+            started = time.process_time()
             redactor.text(text)
-            best = min(best, time.perf_counter() - started)
+            best = min(best, time.process_time() - started)
         return best
 
     seconds(1000)
@@ -516,9 +516,9 @@ def test_a_random_log_with_secrets_loses_only_these():
 def test_names_in_a_row_are_read_in_linear_time(unit: str) -> None:
     def seconds(size: int) -> float:
         text, redactor = unit * (size // len(unit)), Redactor()
-        began = time.perf_counter()
+        began = time.process_time()
         redactor.text(text)
-        return time.perf_counter() - began
+        return time.process_time() - began
 
     seconds(4_000)
     # Four times the text takes about four times as long; sixteen times would be quadratic.
@@ -527,7 +527,7 @@ def test_names_in_a_row_are_read_in_linear_time(unit: str) -> None:
 
 @pytest.mark.parametrize("pattern", ["((a{1,5}){1,5}){1,5}b", "a*a*a*a*a*a*b"])
 def test_the_check_of_a_slow_pattern_ends_soon_itself(pattern: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(RedactionError, match="could take forever"):
         Redactor(custom_patterns=[pattern])
-    assert time.perf_counter() - began < 20
+    assert time.process_time() - began < 20

@@ -242,10 +242,10 @@ def test_a_place_that_cannot_be_written_is_an_error_of_the_system(tmp_path: Path
 
 def test_the_time_of_an_append_does_not_grow_with_the_journal(journal: CellJournal) -> None:
     def seconds() -> float:
-        start = time.perf_counter()
+        start = time.process_time()
         for number in range(200):
             journal.append(Cell(number, 0.0, True, "x = 1"))
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     first = min(seconds() for _ in range(3))
     for number in range(3000):

@@ -95,9 +95,9 @@ def test_compiling_is_linear(host: Host) -> None:
 
     def seconds(turns: int) -> float:
         prepared = session(turns)
-        began = time.perf_counter()
+        began = time.process_time()
         assert len(compiler.compile_session(prepared).steps) == 4 * turns
-        return time.perf_counter() - began
+        return time.process_time() - began
 
     seconds(50)
     few, many = seconds(300), seconds(2400)

@@ -376,9 +376,9 @@ def test_replaying_is_linear_and_so_is_staleness():
 
     def spent(steps):
         program = load(generate_trace_program(long_session(steps, 100)))
-        start = time.perf_counter()
+        start = time.process_time()
         assert program["replay"](results={"1:4": "x"})["stale"]
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     spent(100)
     small, large = spent(400), spent(6400)

@@ -199,9 +199,9 @@ def test_comparing_is_near_linear():
         for number, message in enumerate(right["CONVERSATION_HISTORY"]):
             if number % 2:
                 message["content"] += " changed"
-        start = time.perf_counter()
+        start = time.process_time()
         assert compare(left, right)["counts"]["changed"] >= steps // 3
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     spent(100)
     small, large = spent(400), spent(6400)
@@ -213,9 +213,9 @@ def test_many_repeated_steps_are_compared_as_fast():
         chosen = random.Random(steps)
         kinds = [[{"kind": chosen.choice("abc"), "event_id": "x"} for _ in range(steps)] for _ in range(2)]
         left, right = ({"TIMELINE": side, "CONVERSATION_HISTORY": [], "RESPONSE_CACHE": {}} for side in kinds)
-        start = time.perf_counter()
+        start = time.process_time()
         assert compare(left, right)["counts"]["equal"] > steps // 4
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     spent(100)
     small, large = spent(400), spent(6400)
