@@ -149,7 +149,11 @@ def test_what_left_the_group_and_every_file_is_swept_at_the_next_start(host, hom
 def test_a_kernel_that_is_reset_takes_along_what_left_its_group(agent):
     agent.run(DETACHED)
     kernel = pool.POOL.known(agent.home, "s").kernel
-    assert len(process.marked({kernel.id})) == 2
+    give_up = time.monotonic() + 10
+    # A program that has just been started has no environment to look at for a moment.
+    while len(process.marked({kernel.id})) != 2:
+        assert time.monotonic() < give_up
+        time.sleep(0.01)
     agent.call("rlm_reset", {})
     assert process.marked({kernel.id}) == []
 
