@@ -1,0 +1,1 @@
+"""What every plugin of this repository shares; scripts/sync-common copies it byte for byte."""

@@ -1,0 +1,1 @@
+"""Checks of what agents leave behind: probes, toolsets."""

@@ -1,0 +1,47 @@
+"""What register() does: one copy per process; `hermes ops`, /ops and the skills this plugin brings."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from pathlib import Path
+from typing import Any
+
+from ._common.registration import Registration, optional
+
+logger = logging.getLogger(__name__)
+
+MARKER = "_hermes_ops_registered"
+SLASH_ARGUMENTS = "[status|ack ID|snooze ID HOURS|watchers]"
+HELP = "watchers, reports and actions: wallet, supervise, sweep, costs, doctor, ..."
+SKILLS = {"one-shot-reminder": "Set a reminder that is delivered once, at the right instant, and verified"}
+
+
+def register(ctx: Any) -> None:
+    registration = Registration("hermes-ops", MARKER, __file__, {})
+    if not registration.begin(ctx, logger):
+        return
+    optional(ctx, "register_command", "ops", _slash_command, "incidents and watchers", SLASH_ARGUMENTS)
+    optional(ctx, "register_cli_command", "ops", HELP, _set_up_command, _run_command)
+    for name, text in SKILLS.items():
+        path = Path(__file__).resolve().parent / "skills" / name / "SKILL.md"
+        optional(ctx, "register_skill", name, path, text)
+    registration.done(ctx)
+
+
+def _slash_command(arguments: str) -> str:
+    from .slash import run
+
+    return run(arguments)
+
+
+def _set_up_command(parser: Any) -> None:
+    from .cli import add_commands
+
+    add_commands(parser)
+
+
+def _run_command(arguments: Any) -> None:
+    from .cli import run
+
+    sys.exit(run(arguments))

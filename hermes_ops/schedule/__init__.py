@@ -1,0 +1,1 @@
+"""Whether jobs are as they should be and run when they should."""

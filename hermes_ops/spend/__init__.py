@@ -1,0 +1,1 @@
+"""What the agents cost: balance, usage by difference, budgets."""

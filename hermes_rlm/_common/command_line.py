@@ -1,0 +1,75 @@
+"""What the plugins' command lines share: errors of one line, text safe for a terminal, JSON.
+
+Exit codes: 0 fine, 1 a finding or failure, 2 usage. Data goes to stdout, messages to stderr.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+SCHEMA = 1
+
+
+class UsageError(Exception):
+    """The command line cannot be carried out as it stands."""
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are UsageError, so that they end as one line."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}; see `{self.prog} --help`")
+
+
+def printable(text: str) -> str:
+    """Return a text on one line, every character escaped that a terminal could take for a command."""
+    if text.isprintable():
+        return text
+    return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
+
+
+def say(text: str) -> None:
+    """Print one line of data; an id or a name in it must not be a command to the terminal."""
+    encoding = getattr(sys.stdout, "encoding", None) or "ascii"
+    print(printable(text).encode(encoding, "backslashreplace").decode(encoding))
+
+
+def say_json(data: dict[str, Any]) -> None:
+    """Print one JSON object with its `schema`; numbers that JSON has no form for are refused."""
+    print(json.dumps({"schema": SCHEMA, **data}, sort_keys=True, allow_nan=False))
+
+
+def complain(program: str, error: object, code: int) -> int:
+    """Print a message of one line to stderr; returns `code`."""
+    text = printable(" ".join(str(error).split()))
+    print(f"{program}: {text}".encode("ascii", "backslashreplace").decode("ascii"), file=sys.stderr)
+    return code
+
+
+def carry_out(
+    program: str, command: Callable[[], int], failures: tuple[type[Exception], ...] = (ValueError,)
+) -> int:
+    """Run a command; returns its exit code. What a person or the disk did wrong becomes one line.
+
+    ``failures`` are the exceptions whose text says all there is to say. Anything else is a fault of ours and
+    is raised.
+    """
+    try:
+        return command()
+    except UsageError as error:
+        return complain(program, error, 2)
+    except BrokenPipeError:
+        # The reader of our output has gone; nothing more is to be said, not even at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0
+    except failures as error:
+        return complain(program, error, 1)
+    except OSError as error:
+        return complain(program, f"{error.filename or ''}: {error.strerror or error}", 1)
+    except KeyboardInterrupt:
+        return complain(program, "interrupted", 130)
