@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from . import cells, sessions
-from .display import printable
+from ._common.terminal import printable
 
 _SHOWN = 5
 

@@ -7,27 +7,17 @@ carries `schema`; messages go to stderr.
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import sys
 import time
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 from . import __version__, catalog, cells, sessions
+from ._common.command_line import Parser, carry_out, complain, say, say_json
 from ._common.home import hermes_home
-from .display import duration, moment, printable, size
+from .display import duration, moment, size
 
-SCHEMA = 1
-
-
-class UsageError(Exception):
-    """The command line cannot be carried out as it stands."""
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message}; see `{self.prog} --help`")
+PROGRAM = "hermes rlm"
 
 
 def add_commands(parser: argparse.ArgumentParser) -> None:
@@ -61,13 +51,10 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command line without the host; returns the exit code."""
-    parser = _Parser(prog="hermes rlm", description="Persistent Python kernels, one per session.")
+    parser = Parser(prog=PROGRAM, description="Persistent Python kernels, one per session.")
     parser.add_argument("--version", action="version", version=f"hermes-rlm {__version__}")
     add_commands(parser)
-    try:
-        return run(parser.parse_args(arguments))
-    except UsageError as error:
-        return _complain(error, 2)
+    return carry_out(PROGRAM, lambda: run(parser.parse_args(arguments)))
 
 
 def run(arguments: Any) -> int:
@@ -75,34 +62,7 @@ def run(arguments: Any) -> int:
     handler = getattr(arguments, "rlm_handler", None)
     if handler is None:
         handler = show_status
-    try:
-        return handler(arguments)
-    except UsageError as error:
-        return _complain(error, 2)
-    except (catalog.NotFoundError, ValueError) as error:
-        return _complain(error, 1)
-    except BrokenPipeError:
-        # The reader of our output has gone; nothing more is to be said, not even at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 0
-    except OSError as error:
-        return _complain(f"{error.filename or ''}: {error.strerror or error}", 1)
-
-
-def _complain(error: object, code: int) -> int:
-    text = printable(" ".join(str(error).split()))
-    print(f"hermes rlm: {text}".encode("ascii", "backslashreplace").decode("ascii"), file=sys.stderr)
-    return code
-
-
-def _print(text: str) -> None:
-    """Print one line. An id or a name in it must not be a command to the terminal."""
-    encoding = getattr(sys.stdout, "encoding", None) or "ascii"
-    print(printable(text).encode(encoding, "backslashreplace").decode(encoding))
-
-
-def _print_json(data: dict[str, Any]) -> None:
-    print(json.dumps({"schema": SCHEMA, **data}, sort_keys=True))
+    return carry_out(PROGRAM, lambda: handler(arguments), (catalog.NotFoundError, ValueError))
 
 
 # Commands ------------------------------------------------------------------------------------
@@ -114,12 +74,12 @@ def show_status(arguments: Any) -> int:
     home = hermes_home()
     rows = status.rows(home)
     if arguments.json:
-        _print_json({"home": str(home), "kernels": [row.as_dict() for row in rows]})
+        say_json({"home": str(home), "kernels": [row.as_dict() for row in rows]})
         return 0
     for row in rows:
-        _print(row.line())
+        say(row.line())
     if not rows:
-        _print(f"No kernel runs in {home}; the first rlm_exec of a session starts one.")
+        say(f"No kernel runs in {home}; the first rlm_exec of a session starts one.")
     return 0
 
 
@@ -131,12 +91,12 @@ def list_checkpoints(arguments: Any) -> int:
         entries = [entry for entry in entries if entry.session == session]
     entries.sort(key=lambda entry: (entry.saved_at or 0.0, entry.session, entry.name))
     if arguments.json:
-        _print_json({"home": str(home), "checkpoints": [_checkpoint(entry) for entry in entries]})
+        say_json({"home": str(home), "checkpoints": [_checkpoint(entry) for entry in entries]})
     else:
         for entry in entries:
-            _print(_checkpoint_line(entry))
+            say(_checkpoint_line(entry))
         if not entries:
-            _print("No checkpoint is saved" + (f" for {session}." if arguments.session else f" in {home}."))
+            say("No checkpoint is saved" + (f" for {session}." if arguments.session else f" in {home}."))
     return 1 if any(entry.problem for entry in entries) else 0
 
 
@@ -169,9 +129,9 @@ def delete_checkpoint(arguments: Any) -> int:
         there = ", ".join(names[:10]) or "none"
         raise catalog.NotFoundError(f"{session} has no checkpoint {arguments.name!r}; it has: {there}")
     if arguments.json:
-        _print_json({"session": session, "deleted": arguments.name})
+        say_json({"session": session, "deleted": arguments.name})
     else:
-        _print(f"Deleted checkpoint {arguments.name} of {session}.")
+        say(f"Deleted checkpoint {arguments.name} of {session}.")
     return 0
 
 
@@ -180,13 +140,13 @@ def prune_checkpoints(arguments: Any) -> int:
 
     doomed = checkpoint.prune(hermes_home(), None, dry_run=arguments.dry_run)
     if arguments.json:
-        _print_json({"dry_run": arguments.dry_run, "removed": [_checkpoint(entry) for entry in doomed]})
+        say_json({"dry_run": arguments.dry_run, "removed": [_checkpoint(entry) for entry in doomed]})
         return 0
     verb = "would remove" if arguments.dry_run else "removed"
     for entry in doomed:
-        _print(f"{verb}  {_checkpoint_line(entry)}")
+        say(f"{verb}  {_checkpoint_line(entry)}")
     if not doomed:
-        _print("Nothing to remove.")
+        say("Nothing to remove.")
     return 0
 
 
@@ -202,10 +162,10 @@ def export_session(arguments: Any) -> int:
     if arguments.output:
         _write(arguments.output, script)
     if recorded.damaged:
-        _complain(f"{recorded.damaged} lines of the journal cannot be read and are left out", 1)
+        complain(PROGRAM, f"{recorded.damaged} lines of the journal cannot be read and are left out", 1)
     if arguments.json:
         data = {"session": session, "cells": len(recorded.cells), "damaged_lines": recorded.damaged}
-        _print_json({**data, "output": arguments.output, "script": script})
+        say_json({**data, "output": arguments.output, "script": script})
     elif not arguments.output:
         sys.stdout.buffer.write(script.encode("utf-8"))
         sys.stdout.buffer.flush()
@@ -223,8 +183,8 @@ def run_doctor(arguments: Any) -> int:
 
     report = examine(hermes_home())
     if arguments.json:
-        _print_json(report.as_dict())
+        say_json(report.as_dict())
     else:
         for line in report.lines():
-            _print(line)
+            say(line)
     return 0 if report.ok else 1

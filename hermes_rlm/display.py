@@ -9,13 +9,6 @@ MEGABYTE = 1024 * 1024
 NAMES_SHOWN = 12
 
 
-def printable(text: str) -> str:
-    """Return a text on one line, every character escaped that a terminal could take for a command."""
-    if text.isprintable():
-        return text
-    return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
-
-
 def duration(seconds: float) -> str:
     """Return a length of time, rounded: "45 s", "12 min", "3 h", "20 days"; "unknown" for what is none."""
     if not 0 <= seconds < float("inf"):

@@ -13,7 +13,7 @@ from . import __version__, examination
 from . import settings as settings_of
 from ._common import config, copies
 from ._common.report import Report, examine_installation
-from .display import printable
+from ._common.terminal import printable
 
 TOOLSET = "rlm"
 # What of the host the plugin calls, and what is lost without it.

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Sequence
 
 from . import slicing
 from ._common.patterns import PLACEHOLDER
+from ._common.terminal import printable
 from .cells import CUT_MARK, LEFT_OUT, Cell
-from .display import moment, printable
+from .display import moment
 from .effects import bindings, declarations
 from .tool_arguments import TOOLS
 

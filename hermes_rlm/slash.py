@@ -6,7 +6,8 @@ import time
 from typing import Any
 
 from ._common.home import hermes_home
-from .display import duration, printable, size
+from ._common.terminal import printable
+from .display import duration, size
 
 USAGE = "/rlm shows the kernels of this process; /rlm checkpoints what is saved; /rlm doctor how to check"
 _SHOWN = 15

@@ -9,7 +9,8 @@ from typing import Any
 
 from . import catalog
 from ._common import files
-from .display import duration, printable, size
+from ._common.terminal import printable
+from .display import duration, size
 
 LIVE, ORPHAN, STALE = "live", "orphan", "stale"
 

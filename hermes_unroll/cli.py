@@ -7,28 +7,19 @@ carries `schema`; messages go to stderr.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from . import __version__, catalog, sealing
 from . import settings as settings_of
+from ._common.command_line import Parser, UsageError, carry_out, complain, say, say_json
 from ._common.home import hermes_home
-from .reader import printable
 
-SCHEMA = 1
-
-
-class UsageError(Exception):
-    """The command line cannot be carried out as it stands."""
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message}; see `{self.prog} --help`")
+PROGRAM = "hermes unroll"
+_FAILURES = (catalog.NotFoundError, sealing.SealError, ValueError)
 
 
 def add_commands(parser: argparse.ArgumentParser) -> None:
@@ -95,13 +86,10 @@ def _amount(text: str) -> float:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command line without the host; returns the exit code."""
-    parser = _Parser(prog="hermes unroll", description="Recorded sessions as replayable programs.")
+    parser = Parser(prog=PROGRAM, description="Recorded sessions as replayable programs.")
     parser.add_argument("--version", action="version", version=f"hermes-unroll {__version__}")
     add_commands(parser)
-    try:
-        return run(parser.parse_args(arguments))
-    except UsageError as error:
-        return _complain(error, 2)
+    return carry_out(PROGRAM, lambda: run(parser.parse_args(arguments)))
 
 
 def run(arguments: Any) -> int:
@@ -110,24 +98,7 @@ def run(arguments: Any) -> int:
     handler = getattr(arguments, "unroll_handler", None)
     if handler is None:
         handler, arguments.limit, arguments.json, arguments.session = list_sessions, 10, False, []
-    try:
-        return handler(arguments)
-    except UsageError as error:
-        return _complain(error, 2)
-    except (catalog.NotFoundError, sealing.SealError, ValueError) as error:
-        return _complain(error, 1)
-    except BrokenPipeError:
-        # The reader of our output has gone; nothing more is to be said, not even at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 0
-    except OSError as error:
-        return _complain(f"{error.filename or ''}: {error.strerror or error}", 1)
-
-
-def _complain(error: object, code: int) -> int:
-    text = printable(" ".join(str(error).split()))
-    print(f"hermes unroll: {text}".encode("ascii", "backslashreplace").decode("ascii"), file=sys.stderr)
-    return code
+    return carry_out(PROGRAM, lambda: handler(arguments), _FAILURES)
 
 
 def _limit_cpu() -> None:
@@ -142,16 +113,6 @@ def _limit_cpu() -> None:
             pass
 
 
-def _print(text: str) -> None:
-    """Print one line. A recorded name in it must not be a command to the terminal."""
-    encoding = getattr(sys.stdout, "encoding", None) or "ascii"
-    print(printable(text).encode(encoding, "backslashreplace").decode(encoding))
-
-
-def _print_json(data: dict[str, Any]) -> None:
-    print(json.dumps({"schema": SCHEMA, **data}, sort_keys=True))
-
-
 # Commands ------------------------------------------------------------------------------------
 
 
@@ -162,17 +123,17 @@ def list_sessions(arguments: Any) -> int:
     cost = _total_cost(entries)
     if arguments.json:
         rows = [entry.as_dict() for entry in shown]
-        _print_json({"home": str(home), "total": len(entries), **cost, "sessions": rows})
+        say_json({"home": str(home), "total": len(entries), **cost, "sessions": rows})
         return 0
     if not entries:
-        _print(f"No session is recorded in {home}. `hermes unroll doctor` tells whether recording works.")
+        say(f"No session is recorded in {home}. `hermes unroll doctor` tells whether recording works.")
         return 0
     for entry in shown:
-        _print(_line(entry))
+        say(_line(entry))
     if len(shown) < len(entries):
-        _print(f"{len(entries) - len(shown)} earlier ones: hermes unroll list --limit 0")
+        say(f"{len(entries) - len(shown)} earlier ones: hermes unroll list --limit 0")
     if arguments.session and len(entries) > 1:
-        _print(f"{len(entries)} sessions together: {_cost(cost)}")
+        say(f"{len(entries)} sessions together: {_cost(cost)}")
     return 0
 
 
@@ -231,14 +192,14 @@ def compile_sessions(arguments: Any) -> int:
 
         prune(home, settings_of.load(home))
     if arguments.json:
-        _print_json({"traces": [str(path) for path in written], "problems": problems})
+        say_json({"traces": [str(path) for path in written], "problems": problems})
     else:
         for path in written:
-            _print(str(path))
+            say(str(path))
         if not written and not problems:
             print("Nothing waits to be compiled.", file=sys.stderr)
     for problem in problems:
-        _complain(problem, 1)
+        complain(PROGRAM, problem, 1)
     return 1 if problems else 0
 
 
@@ -278,12 +239,12 @@ def verify_sessions(arguments: Any) -> int:
     entries = _named(home, arguments) or catalog.sessions(home)
     results = [verify(entry) for entry in entries]
     if arguments.json:
-        _print_json({"sessions": [result.as_dict() for result in results]})
+        say_json({"sessions": [result.as_dict() for result in results]})
     else:
         for result in results:
-            _print(f"{'ok' if result.ok else 'ALTERED':8}{result.session_id}  {'; '.join(result.notes)}")
+            say(f"{'ok' if result.ok else 'ALTERED':8}{result.session_id}  {'; '.join(result.notes)}")
         if not results:
-            _print(f"No session is recorded in {home}.")
+            say(f"No session is recorded in {home}.")
     return 0 if all(result.ok for result in results) else 1
 
 
@@ -300,15 +261,13 @@ def prune_sessions(arguments: Any) -> int:
     doomed = retention.plan(home, wanted) if arguments.dry_run else retention.prune(home, wanted)
     if arguments.json:
         rows = [{"name": item.name, "bytes": item.bytes, "why": item.why} for item in doomed]
-        _print_json(
-            {"dry_run": arguments.dry_run, "removed": rows, "bytes": sum(item.bytes for item in doomed)}
-        )
+        say_json({"dry_run": arguments.dry_run, "removed": rows, "bytes": sum(item.bytes for item in doomed)})
         return 0
     verb = "would remove" if arguments.dry_run else "removed"
     for item in doomed:
-        _print(f"{verb}  {item.name}  {item.bytes:,} bytes  ({item.why})")
+        say(f"{verb}  {item.name}  {item.bytes:,} bytes  ({item.why})")
     if not doomed:
-        _print("Nothing to remove.")
+        say("Nothing to remove.")
     return 0
 
 
@@ -317,10 +276,10 @@ def run_doctor(arguments: Any) -> int:
 
     report = examine(hermes_home())
     if arguments.json:
-        _print_json(report.as_dict())
+        say_json(report.as_dict())
     else:
         for line in report.lines():
-            _print(line)
+            say(line)
     return 0 if report.ok else 1
 
 
@@ -335,7 +294,7 @@ def set_consent(arguments: Any) -> int:
     settings_of.set_consent(home, name, value, arguments.allowed)
     verb = "recorded" if arguments.allowed else "not recorded any more"
     kind = "Chat" if arguments.chat else "Session"
-    _print(f"{kind} {value} is {verb}; a running process follows within seconds.")
+    say(f"{kind} {value} is {verb}; a running process follows within seconds.")
     return 0
 
 

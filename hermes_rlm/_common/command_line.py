@@ -12,6 +12,8 @@ import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from .terminal import printable
+
 SCHEMA = 1
 
 
@@ -24,13 +26,6 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message}; see `{self.prog} --help`")
-
-
-def printable(text: str) -> str:
-    """Return a text on one line, every character escaped that a terminal could take for a command."""
-    if text.isprintable():
-        return text
-    return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
 
 
 def say(text: str) -> None:

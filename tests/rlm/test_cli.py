@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from hermes_rlm import __version__, catalog, cells, cli, sessions
+from hermes_rlm._common.command_line import SCHEMA
 from hermes_rlm.kernel import registry
 from tests.rlm.home_contents import record, register, save_checkpoint
 
@@ -27,7 +28,7 @@ def run_json(capsys: Output, *arguments: str, code: int = 0) -> dict[str, Any]:
     told = capsys.readouterr()
     assert told.out.count("\n") == 1
     answer = json.loads(told.out)
-    assert answer["schema"] == cli.SCHEMA == 1
+    assert answer["schema"] == SCHEMA == 1
     return answer
 
 

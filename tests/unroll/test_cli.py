@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from hermes_unroll import __version__, catalog, cli, compiler, journal, sealing
-from hermes_unroll._common import config
+from hermes_unroll._common import command_line, config
 from hermes_unroll.events import TraceSession
 from hermes_unroll.trace import Trace
 from tests.unroll.host_driver import Chat, Host, call, conversation, replay
@@ -42,7 +42,7 @@ def run_json(capsys: Output, *arguments: str) -> dict[str, Any]:
     assert told.err == ""
     assert told.out.count("\n") == 1
     answer = json.loads(told.out)
-    assert answer["schema"] == cli.SCHEMA == 1
+    assert answer["schema"] == command_line.SCHEMA == 1
     return answer
 
 
