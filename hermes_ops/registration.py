@@ -18,7 +18,7 @@ SKILLS = {"one-shot-reminder": "Set a reminder that is delivered once, at the ri
 
 
 def register(ctx: Any) -> None:
-    registration = Registration("hermes-ops", MARKER, __file__, {})
+    registration = Registration("hermes-ops", MARKER, __file__, {}, {"ops": _run_command})
     if not registration.begin(ctx, logger):
         return
     optional(ctx, "register_command", "ops", _slash_command, "incidents and watchers", SLASH_ARGUMENTS)

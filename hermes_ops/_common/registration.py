@@ -20,11 +20,19 @@ class Registration:
     """The registration of one copy of a plugin.
 
     ``marker`` is its name in sys.modules, where all copies find it whatever their modules are called;
-    ``module_file`` is any file of the copy's folder; ``hooks`` are its callbacks by hook name.
+    ``module_file`` is any file of the copy's folder; ``hooks`` are its callbacks by hook name, ``commands``
+    the handlers of its `hermes <name>` commands, by which a plugin without hooks is told to be live.
     """
 
-    def __init__(self, plugin: str, marker: str, module_file: str, hooks: Mapping[str, Callable[..., Any]]):
-        self.plugin, self.marker, self.hooks = plugin, marker, hooks
+    def __init__(
+        self,
+        plugin: str,
+        marker: str,
+        module_file: str,
+        hooks: Mapping[str, Callable[..., Any]],
+        commands: Mapping[str, Callable[..., Any]] | None = None,
+    ):
+        self.plugin, self.marker, self.hooks, self.commands = plugin, marker, hooks, commands or {}
         self.here = os.path.dirname(os.path.abspath(module_file))
 
     def begin(self, ctx: Any, logger: logging.Logger) -> bool:
@@ -61,7 +69,7 @@ class Registration:
         """Leave the marker: path, hooks, warned, copies (a live list of paths), context()."""
         module: Any = types.ModuleType(self.marker)
         module.path, module.hooks, module.warned, module.copies = self.here, self.hooks, None, [self.here]
-        module.context = _reference(ctx)
+        module.commands, module.context = self.commands, _reference(ctx)
         sys.modules[self.marker] = module
         return module
 
@@ -74,13 +82,15 @@ def optional(ctx: Any, method: str, *arguments: Any, **options: Any) -> None:
 
 
 def _is_live(marker: Any) -> bool:
-    """Tell whether the host still calls a registration's hooks; True where that cannot be seen."""
+    """Tell whether the host still calls what a registration gave it; True where that cannot be seen."""
     plugins = sys.modules.get("hermes_cli.plugins")
     try:
-        table = plugins.get_plugin_manager()._hooks
-        return any(
-            callback in marker.hooks.values() for callbacks in table.values() for callback in callbacks
-        )
+        manager = plugins.get_plugin_manager()
+        given = {*marker.hooks.values(), *marker.commands.values()}
+        called = [callback for callbacks in manager._hooks.values() for callback in callbacks]
+        commands = getattr(manager, "_cli_commands", {})
+        called += [command.get("handler_fn") for command in commands.values()]
+        return any(callback in given for callback in called)
     except Exception:
         return True
 
