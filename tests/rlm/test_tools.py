@@ -41,6 +41,7 @@ def registered(home, monkeypatch):
     import sys
 
     monkeypatch.delitem(sys.modules, registration.MARKER, raising=False)
+    monkeypatch.delitem(sys.modules, "hermes_cli.plugins", raising=False)
     host = Host()
     registration.register(host)
     yield host
@@ -87,6 +88,7 @@ def test_a_switched_off_feature_has_no_tool(home, knob, monkeypatch, feature, ab
     import sys
 
     monkeypatch.delitem(sys.modules, registration.MARKER, raising=False)
+    monkeypatch.delitem(sys.modules, "hermes_cli.plugins", raising=False)
     knob(f"ENABLE_{feature}", 0)
     host = Host()
     registration.register(host)
