@@ -1,0 +1,192 @@
+"""One run of a watcher: as its job under the host's cron, or by hand.
+
+Under cron what is printed is what the host delivers, and whether it arrived is known only in the next run,
+from the job's `last_delivery_error`. Such a run ends with exit code 0 whatever it found: the host delivers
+anything else as a failure of the script, every time.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from .. import settings
+from .._common.files import FileLock, write_atomic
+from .._common.home import private_dir
+from ..errors import OpsError, Unreadable
+from .finding import Blind, Finding, Reading
+from .incident import Incidents, Message
+from .watch import Context, Watcher
+
+OPTIONS = (
+    settings.Option(
+        "ping_url",
+        "",
+        settings.text,
+        "asked for after every run that worked, so that somebody outside notices when they end;"
+        " {watcher} stands for the watcher's name",
+        ("OPS_PING_URL",),
+    ),
+)
+FORMAT = 1
+LONGEST_WAIT = 0.2  # seconds that a second run of the same watcher waits for the first
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one run saw and said; ``ran`` is False when another run of the same watcher was under way."""
+
+    ran: bool
+    reading: Reading
+    messages: tuple[Message, ...]
+    error: str | None = None
+
+
+def run(watcher: Watcher, home: Path, now: float, *, scheduled: bool, say: Callable[[str], None]) -> Outcome:
+    """Run a watcher once and say what is new. With ``scheduled`` what was said is settled in the next run."""
+    lock = FileLock(_directory(home) / f"{watcher.name}.lock")
+    if not lock.acquire(LONGEST_WAIT):
+        return Outcome(False, Reading(), ())
+    try:
+        incidents = Incidents(home)
+        undelivered = _settle(incidents, watcher, home, now) if scheduled else None
+        reading, error = _read(watcher, home, now)
+        if undelivered is not None:
+            reading += Reading.of([undelivered])
+        messages = incidents.update(watcher.name, reading, now, _speaker(say, None if scheduled else True))
+        if undelivered is not None and messages:
+            _say_elsewhere(home, messages)
+        record(home, watcher.name, now, error)
+        if error is None:
+            _ping(home, watcher.name)
+        return Outcome(True, reading, tuple(messages), error)
+    finally:
+        lock.release()
+
+
+def record(home: Path, name: str, now: float, error: str | None) -> None:
+    """Keep when a watcher ran, and when it last ran without an error of its own."""
+    path = _directory(home) / f"{name}.json"
+    last = last_run(home, name)
+    ok_at = now if error is None else last.get("last_ok")
+    data = {"format": FORMAT, "last_run": now, "last_ok": ok_at, "error": error}
+    write_atomic(path, json.dumps(data) + "\n", durable=False)
+
+
+def last_run(home: Path, name: str) -> dict[str, Any]:
+    """{last_run, last_ok, error} of a watcher; {} when it never ran or that cannot be read."""
+    try:
+        data = json.loads((home / "ops" / "watchers" / f"{name}.json").read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def _read(watcher: Watcher, home: Path, now: float) -> tuple[Reading, str | None]:
+    """Let the watcher look. What goes wrong in it is a blindness with its reason, never silence."""
+    context = Context(home, now)
+    try:
+        return import_module(f"..{watcher.module}", __package__).watch(context), None
+    except (OpsError, OSError) as error:
+        why = str(error)
+    except Exception as error:  # a fault of ours: said once, with its place kept for a report
+        why = f"{type(error).__name__}: {error}"
+        _keep_traceback(home, watcher.name)
+    finally:
+        context.close()
+    text = f"the {watcher.name} watcher cannot tell: {' '.join(why.split())[:300]}"
+    fix = f"hermes ops watch {watcher.name}"
+    return Reading.of(blind=[Blind(f"watcher.{watcher.name}", text, fix=fix)]), why
+
+
+def _speaker(say: Callable[[str], None], arrived: bool | None) -> Callable[[list[Message]], bool | None]:
+    def deliver(messages: list[Message]) -> bool | None:
+        for message in messages:
+            say(message.text)
+        return arrived
+
+    return deliver
+
+
+def _settle(incidents: Incidents, watcher: Watcher, home: Path, now: float) -> Finding | None:
+    """Find out whether what the job's last runs printed has arrived; the finding when it has not."""
+    said_at = incidents.unsettled(watcher.name)
+    if said_at is None:
+        return None
+    from ..host.jobs import read_jobs
+    from ..install import installed_job
+
+    job_id = installed_job(home, watcher.name)
+    try:
+        job = read_jobs(home).by_id(job_id) if job_id else None
+    except Unreadable:
+        return None
+    # The host stamps a run when it is over; an older stamp says nothing of what was said since.
+    if job is None or job.last_run_at is None or job.last_run_at < said_at - 1:
+        return None
+    incidents.settle(watcher.name, job.last_delivery_error is None, said_at)
+    if job.last_delivery_error is None:
+        return None
+    return Finding(
+        "ops.undelivered",
+        "critical",
+        job.label,
+        f"what the {watcher.name} watcher said did not reach {', '.join(job.deliver)}: {job.last_delivery_error}",
+        f"default/{job.id}",
+        fix=f"mend the target, or `hermes ops install {watcher.name} --deliver TARGET`",
+    )
+
+
+def _say_elsewhere(home: Path, messages: list[Message]) -> None:
+    """Where the target of the job cannot be reached, the alert channels may."""
+    from . import alert
+
+    alert.send(home, "\n".join(message.text for message in messages), severity="critical")
+
+
+def _ping(home: Path, name: str) -> None:
+    """Tell somebody outside that this ran, where that is wanted; a failure of theirs is not ours."""
+    url = settings.load(home, OPTIONS)["ping_url"]
+    if url:
+        from .http import request
+
+        try:
+            request(url.replace("{watcher}", name), timeout=5.0)
+        except OpsError:
+            pass
+
+
+def _keep_traceback(home: Path, name: str) -> None:
+    import traceback
+
+    from .._common.redact import Redactor
+
+    text = Redactor().text(traceback.format_exc()[-20_000:])
+    try:
+        write_atomic(_directory(home) / f"{name}.traceback", text, durable=False)
+    except OSError:
+        pass
+
+
+def _directory(home: Path) -> Path:
+    return private_dir(home / "ops" / "watchers")
+
+
+def main(name: str, home: Path, *, scheduled: bool, quiet: bool = False) -> Outcome:
+    """Run a watcher by name, now; what it has to say goes to stdout unless `quiet`."""
+    from .watch import watcher
+
+    found = watcher(name)
+    if found is None:
+        raise OpsError(f"no watcher is called {name!r}")
+    if scheduled:
+        # Text the host cannot decode would be a failed run, and the message lost.
+        sys.stdout.reconfigure(encoding="utf-8", errors="replace")
+    say: Callable[[str], None] = (lambda text: None) if quiet else print
+    return run(found, home, time.time(), scheduled=scheduled, say=say)

@@ -1,0 +1,213 @@
+"""Installing the watchers: one wrapper script and one job each, created through the host and read back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ._common.files import write_atomic
+from .core.action import Action, Done, apply
+from .core.watch import WATCHERS, Watcher
+from .errors import OpsError
+from .host.delivery import parse_target, unreachable
+from .host.jobs import Job, Jobs, read_jobs
+from .host.schedules import parse as parse_schedule
+from .host.zone import zone
+from .launcher import is_ours, launcher_text
+
+FORMAT = 1
+CREATED = "created"
+CHANGED = "changed"
+KEPT = "as it was"
+
+
+@dataclass(frozen=True)
+class Step:
+    """What was done (or would be) for one watcher; ``ok`` False with the reason in ``detail``."""
+
+    watcher: str
+    what: str
+    job_id: str | None
+    detail: str
+    ok: bool = True
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "watcher": self.watcher,
+            "what": self.what,
+            "job": self.job_id,
+            "detail": self.detail,
+            "ok": self.ok,
+        }
+
+
+def script_name(watcher: str) -> str:
+    """The file of a watcher in `scripts/`; a dash, so that no module can have its name."""
+    return f"ops-{watcher}.py"
+
+
+def installed(home: Path) -> dict[str, str]:
+    """watcher -> job id, as install wrote them down; {} when nothing is installed or that is unreadable."""
+    try:
+        data = json.loads(_record_path(home).read_bytes())
+        return {str(name): str(job) for name, job in data["jobs"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def installed_job(home: Path, watcher: str) -> str | None:
+    """The id of a watcher's job."""
+    return installed(home).get(watcher)
+
+
+def named(names: Iterable[str], *, minimal: bool) -> list[Watcher]:
+    """The watchers to install: those named, or the minimal ones, or all. OpsError names the unknown one."""
+    wanted = list(names)
+    known = {watcher.name: watcher for watcher in WATCHERS}
+    for name in wanted:
+        if name not in known:
+            raise OpsError(f"no watcher is called {name!r}; there are: {', '.join(known)}")
+    if wanted:
+        return [known[name] for name in dict.fromkeys(wanted)]
+    return [watcher for watcher in WATCHERS if watcher.minimal or not minimal]
+
+
+def check_target(home: Path, deliver: str) -> str | None:
+    """Why a target of new jobs cannot be reached, as far as the host's files tell; None when it can."""
+    probe = _probe_job(home, deliver)
+    reasons = []
+    for text in deliver.split(","):
+        if text.strip() == "origin":
+            return "origin is the chat a job was made in, and a job made from here has none"
+        why = unreachable(probe, parse_target(text.strip()), home)
+        if why:
+            reasons.append(f"{text.strip()}: {why}")
+    return "; ".join(reasons) or None
+
+
+def install(
+    home: Path, watchers: Iterable[Watcher], deliver: str, *, dry_run: bool = False
+) -> Iterator[Step]:
+    """Install watchers one by one; what is as it should be is left alone. Yields a step for each."""
+    jobs = read_jobs(home)
+    record = installed(home)
+    for watcher in watchers:
+        step = _install_one(home, watcher, deliver, _job_of(jobs, watcher, record), dry_run)
+        if step.ok and step.job_id and not dry_run and record.get(watcher.name) != step.job_id:
+            record[watcher.name] = step.job_id
+            _write_record(home, record)
+        yield step
+
+
+def uninstall(home: Path, *, dry_run: bool = False) -> Iterator[Step]:
+    """Remove the jobs and scripts that install made, also those it lost track of. Yields a step for each."""
+    jobs = read_jobs(home)
+    record = installed(home)
+    for watcher in WATCHERS:
+        # One by one: a job made twice by hand is ours as well.
+        for job in [job for job in jobs.jobs if _is_job_of(job, watcher, record)]:
+            done = apply(Action("remove", home, job.id, reason="hermes ops uninstall"), dry_run=dry_run)
+            yield Step(watcher.name, "remove job", job.id, done.detail, done.ok)
+    for path in scripts(home):
+        if not dry_run:
+            path.unlink()
+        yield Step(path.stem, "remove script", None, str(path))
+    if not dry_run:
+        _record_path(home).unlink(missing_ok=True)
+
+
+def scripts(home: Path) -> list[Path]:
+    """Our scripts of watchers in `scripts/`."""
+    names = [home / "scripts" / script_name(watcher.name) for watcher in WATCHERS]
+    return [path for path in names if path.is_file() and is_ours(path.read_text("utf-8", "replace"))]
+
+
+def _install_one(home: Path, watcher: Watcher, deliver: str, job: Job | None, dry_run: bool) -> Step:
+    changed = _write_script(home, watcher, dry_run)
+    if job is None:
+        wanted = {
+            "name": f"ops {watcher.name}",
+            "schedule": watcher.schedule,
+            "deliver": deliver,
+            "script": script_name(watcher.name),
+            "no_agent": True,
+        }
+        done = apply(Action("create", home, None, wanted, "hermes ops install"), dry_run=dry_run)
+        return _verified(home, watcher, CREATED, done, dry_run)
+    edits = _differences(home, watcher, deliver, job)
+    if not edits:
+        paused = "" if job.live else f"; it is {job.state}: hermes cron resume {job.id}"
+        return Step(watcher.name, CHANGED if changed else KEPT, job.id, f"{job.schedule.display}{paused}")
+    done = apply(Action("edit", home, job.id, edits, "hermes ops install"), dry_run=dry_run)
+    return _verified(home, watcher, CHANGED, done, dry_run)
+
+
+def _verified(home: Path, watcher: Watcher, what: str, done: Done, dry_run: bool) -> Step:
+    """A step of a job that was created or edited: read back, with the time of its next run."""
+    if dry_run or not done.ok:
+        return Step(watcher.name, what, done.job_id, done.detail, done.ok)
+    job = read_jobs(home).by_id(done.job_id or "")
+    if job is None or job.next_run_at is None:
+        why = "the host did not give it a next run" if job else "the host does not list it"
+        return Step(watcher.name, what, done.job_id, f"{why}; see `hermes cron list`", False)
+    from .core.moment import show
+
+    return Step(watcher.name, what, job.id, f"next run {show(job.next_run_at, zone(home).tz)}")
+
+
+def _differences(home: Path, watcher: Watcher, deliver: str, job: Job) -> dict[str, Any]:
+    wanted = {}
+    if job.deliver != tuple(part.strip() for part in deliver.split(",")):
+        wanted["deliver"] = deliver
+    if _cadence(job) != watcher.schedule:
+        wanted["schedule"] = watcher.schedule
+    return wanted
+
+
+def _cadence(job: Job) -> str:
+    """The schedule of a job in the form in which the registry of watchers has it."""
+    if job.schedule.kind == "interval":
+        return f"every {job.schedule.minutes:g}m"
+    return job.schedule.expr
+
+
+def _job_of(jobs: Jobs, watcher: Watcher, record: dict[str, str]) -> Job | None:
+    return next((job for job in jobs.jobs if _is_job_of(job, watcher, record)), None)
+
+
+def _is_job_of(job: Job, watcher: Watcher, record: dict[str, str]) -> bool:
+    """Whether a job is a watcher's: it runs its script. An id alone may have been given to another job."""
+    return job.no_agent and job.script == script_name(watcher.name)
+
+
+def _write_script(home: Path, watcher: Watcher, dry_run: bool) -> bool:
+    """Write the wrapper unless it is there already; returns whether it changed."""
+    path = home / "scripts" / script_name(watcher.name)
+    text = launcher_text(home, ["watch", watcher.name, "--scheduled"])
+    try:
+        there = path.read_text("utf-8", "replace")
+    except FileNotFoundError:
+        there = None
+    if there == text:
+        return False
+    if there is not None and not is_ours(there):
+        raise OpsError(f"{path} is not ours: move it away, or rename it")
+    if not dry_run:
+        write_atomic(path, text)
+    return True
+
+
+def _probe_job(home: Path, deliver: str) -> Job:
+    schedule = parse_schedule({"kind": "interval", "minutes": 5}, zone(home).tz)
+    return Job("0" * 12, "probe", "", schedule, True, "scheduled", True, None, (deliver,))
+
+
+def _record_path(home: Path) -> Path:
+    return home / "ops" / "install.json"
+
+
+def _write_record(home: Path, record: dict[str, str]) -> None:
+    write_atomic(_record_path(home), json.dumps({"format": FORMAT, "jobs": record}, sort_keys=True) + "\n")
