@@ -131,14 +131,16 @@ def shown(url: str) -> str:
     """An address for a message: no user, password, query or fragment, nothing long in its path."""
     try:
         parts = urlsplit(url.strip())
-        origin = f"{parts.scheme}://{_netloc(parts)}" if parts.hostname else "an address that is none"
+        begins = f"{parts.scheme}://{_netloc(parts)}" if parts.hostname else ""
     except (ValueError, AttributeError):
+        begins = ""
+    if not begins:
         return "an address that is none"
     path = "/".join(
         piece if len(piece) <= _LONGEST_SHOWN and ":" not in piece else "..."
         for piece in parts.path.split("/")
     )
-    return "".join(c if c.isprintable() else "?" for c in f"{origin}{path}")[:300]
+    return "".join(c if c.isprintable() else "?" for c in f"{begins}{path}")[:300]
 
 
 def origin(url: str) -> tuple[str, str, int | None]:
@@ -228,12 +230,12 @@ def _once(call: _Call) -> Answer:
     except TimeoutError:
         call.left()
         raise _Broken("timed out", _repeatable(call, sent)) from None
-    except OSError as error:
-        raise _Broken(_os_reason(error), _repeatable(call, sent)) from None
     except InvalidURL:
         _stop("the address holds a character that cannot be sent")
     except HTTPException as error:
         raise _Broken(_protocol_reason(error), _repeatable(call, sent)) from None
+    except OSError as error:
+        raise _Broken(_os_reason(error), _repeatable(call, sent)) from None
     except ValueError:
         # http.client says in it what it was given; that may be the key.
         _stop("a header or the address holds a character that cannot be sent")
@@ -255,9 +257,8 @@ def _send(connection: Any, call: _Call, connected: _Connected) -> None:
         "Connection": "close",
     }
     given = {name.lower() for name in call.headers}
-    for name, value in (*defaults.items(), *call.headers.items(), *connected.login.items()):
-        if name in defaults and name.lower() in given:
-            continue
+    own = {name: value for name, value in defaults.items() if name.lower() not in given}
+    for name, value in {**own, **call.headers, **connected.login}.items():
         connection.putheader(name, value)
     if call.body is not None or call.method in ("POST", "PUT", "PATCH"):
         connection.putheader("Content-Length", str(len(call.body or b"")))
