@@ -24,8 +24,8 @@ def reading(path: Path, timeout: float = 2.0) -> Iterator[sqlite3.Connection]:
     Every statement is a read of its own: nothing is held between two of them unless the caller begins a
     transaction. Text that is not UTF-8 comes with replacement characters. sqlite keeps its lock words in
     `-shm` (made when it is not there, as for any reader); the database and its `-wal` stay as they are.
-    Raises Unreadable: missing, locked for longer than `timeout`, not a database, no permission. A sqlite error
-    inside the block becomes Unreadable too.
+    Raises Unreadable: missing, locked for longer than `timeout`, not a database, no permission. A sqlite
+    error inside the block becomes Unreadable too.
     """
     import sqlite3
 

@@ -25,7 +25,7 @@ COUNTERS = (
     "estimated_usd",
     "actual_usd",
 )
-UNATTRIBUTED = "(unattributed)"  # the task of what a session's own totals hold beyond its rows
+UNATTRIBUTED = "(unattributed)"  # model and task of what a session's own totals hold beyond its rows
 AUTO = "auto"  # the host's provider name of an auxiliary call whose provider it chose by itself
 
 _TABLE = "session_model_usage"
@@ -40,15 +40,7 @@ _COUNTER_COLUMNS = (
     "actual_cost_usd",
 )
 _ROUTE_COLUMNS = ("model", "billing_provider", "billing_base_url", "billing_mode", "task")
-_SESSION_COLUMNS = (
-    "model",
-    "billing_provider",
-    "billing_base_url",
-    "billing_mode",
-    "cost_status",
-    "started_at",
-    "ended_at",
-)
+_SESSION_COLUMNS = ("cost_status", "started_at", "ended_at")
 _PAGE = 20_000  # rows of one statement: a reader must not hold a lock for long
 _MOST = 1e15  # no counter of one session is larger
 _HOSTS = {  # whose provider is known without another row that says so
@@ -68,7 +60,7 @@ _HOSTS = {  # whose provider is known without another row that says so
 class UsageRow:
     """One row of session_model_usage: who used what, and the totals up to now.
 
-    ``task`` is "" for the main loop, else "compression", "title_generation", ... `residual` rows (task
+    ``task`` is "" for the main loop, else "compression", "title_generation", ... Residual rows (model and task
     "(unattributed)") are what a session's own totals hold beyond its rows.
     ``base_url`` is normalised: without credentials, query and trailing slash.
     ``status``: "actual", "estimated", "included", "unknown"; "" when the host wrote none.
@@ -205,7 +197,7 @@ def parents(connection: sqlite3.Connection) -> Callable[[str], str | None]:
 
 
 def root(session_id: str, parent: Callable[[str], str | None]) -> str:
-    """The first of a chain of parents. A parent that is gone still counts; a circle has its least id as root."""
+    """The first of a chain of parents; one that is gone counts, and of a circle the least id is the root."""
     chain = [session_id]
     while (above := parent(chain[-1])) is not None:
         if above in chain:
@@ -239,11 +231,11 @@ def providers_by_url(routes: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def billed_by(provider: str, base_url: str, by_url: Mapping[str, str]) -> str:
-    """The provider that bills a row: its own, or for "auto" the one of its base URL; "unknown" without any."""
+    """The provider that bills a row: its own, for "auto" the one of its base URL; else "unknown"."""
     if provider not in ("", AUTO):
         return provider
     host = base_url.partition("://")[2].partition("/")[0].partition(":")[0]
-    return by_url.get(base_url) or _HOSTS.get(host) or provider or "unknown"
+    return by_url.get(base_url) or _HOSTS.get(host) or "unknown"
 
 
 # --- rows as tuples: (session_id, model, provider, base URL as written, mode, task, 8 counters, status, first
@@ -308,10 +300,11 @@ def raw_residuals(
         one = query.format("s.id = ?")
         pages = (cursor.execute(one, (session_id,)).fetchall() for session_id in session_ids)
     for page in pages:
-        for session_id, model, provider, url, mode, status, first, last, *counters in page:
+        for session_id, status, first, last, *counters in page:
             faults.read += 1
+            # The session's model and provider are those of its first call only, and change once.
             clean = _clean(
-                (session_id, model, provider, url, mode, UNATTRIBUTED, *counters, status, first, last)
+                (session_id, UNATTRIBUTED, "", "", "", UNATTRIBUTED, *counters, status, first, last)
             )
             if clean is None:
                 faults.note(f"totals of session {session_id}")
