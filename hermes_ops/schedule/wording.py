@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from datetime import tzinfo
+from itertools import pairwise
 
 from ..core.moment import show
 from ..host.schedules import Schedule
@@ -122,7 +123,7 @@ def _times(minutes: Sequence[int], hours: Sequence[int]) -> str | None:
         return "every minute"
     if len(times) == 1:
         return f"at {_clock(times[0])}"
-    steps = {later - earlier for earlier, later in zip(times, times[1:], strict=False)}
+    steps = {later - earlier for earlier, later in pairwise(times)}
     if len(times) >= 4 and len(steps) == 1:
         step = steps.pop()
         text = every(step)

@@ -1,0 +1,299 @@
+"""The watchers checked: installed, fresh, heard by somebody, and each watched by another layer.
+
+A watcher in the gateway's scheduler ends with the gateway; one that only others of its own layer watch ends
+together with them. What ends with the machine is noticed by somebody outside alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ..core.finding import Finding
+from ..core.moment import span
+from ..errors import OpsError, Unreadable
+from ..host.jobs import Job, Jobs, read_jobs
+from ..host.profiles import profiles
+from . import manifest
+from .manifest import DAEMON, Entry
+
+UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What was found of one watcher.
+
+    installed  True, False, or None: cannot be known from here (it is outside, or a file is unreadable)
+    last_ok    its last good run, seconds since the epoch; error: what its last run said of itself
+    job        the record of its job, key: its "profile/id", since: when it was made
+    deaf       why nobody hears it; problem: why something could not be read
+    """
+
+    installed: bool | None
+    last_ok: float | None = None
+    error: str | None = None
+    job: Job | None = None
+    key: str | None = None
+    since: float | None = None
+    deaf: str | None = None
+    problem: str | None = None
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A watcher, what was found of it, and who watches it."""
+
+    entry: Entry
+    evidence: Evidence
+    by: tuple[Entry, ...]
+
+    @property
+    def active(self) -> bool:
+        return self.evidence.installed is not False
+
+
+def survey(home: Path) -> list[Watched]:
+    """Every watcher of a home with its evidence. OpsError for a faulty `watchers.toml`."""
+    entries = manifest.load(home)
+    url = _ping_url(home)
+    if url:
+        entries.append(manifest.ping(url))
+    return combine(entries, read_evidence(home, entries))
+
+
+def combine(entries: Iterable[Entry], evidence: Mapping[str, Evidence]) -> list[Watched]:
+    """Join watchers with their evidence; only those that are there can watch another."""
+    entries = [_with_job(entry, evidence[entry.name]) for entry in entries]
+    active = [entry for entry in entries if evidence[entry.name].installed is not False]
+    return [
+        Watched(entry, evidence[entry.name], tuple(one for one in active if manifest.watches(one, entry)))
+        for entry in entries
+    ]
+
+
+def check(watched: Iterable[Watched], now: float, profile: str = "default") -> list[Finding]:
+    """All that is wrong with the watchers; a watcher that is not installed is said only where it is minimal."""
+    watched = list(watched)
+    found = [finding for one in watched for finding in _check_one(one, now, profile)]
+    return found + _check_outside([one for one in watched if one.active], profile)
+
+
+def read_evidence(home: Path, entries: Iterable[Entry]) -> dict[str, Evidence]:
+    """What the files say of each watcher."""
+    jobs: dict[str, Jobs | Unreadable] = {}
+    for profile in profiles(home):
+        try:
+            jobs[profile.name] = read_jobs(profile.home)
+        except Unreadable as error:
+            jobs[profile.name] = error
+    own = profiles(home)[0].name
+    return {entry.name: _evidence(home, entry, jobs, own) for entry in entries}
+
+
+def _evidence(home: Path, entry: Entry, jobs: Mapping[str, Jobs | Unreadable], own: str) -> Evidence:
+    if entry.layer == "outside":
+        return Evidence(None)
+    if entry.name == DAEMON and entry.ours:
+        return _daemon(home)
+    if entry.ours:
+        return _ours(home, entry, jobs[own], own)
+    if entry.job:
+        return _job_evidence(home, entry, jobs)
+    return _file_evidence(home, entry)
+
+
+def _ours(home: Path, entry: Entry, jobs: Jobs | Unreadable, own: str) -> Evidence:
+    from ..core.run import last_run
+    from ..install import script_name
+
+    if isinstance(jobs, Unreadable):
+        return Evidence(None, problem=str(jobs))
+    job = next((job for job in jobs.jobs if job.no_agent and job.script == script_name(entry.name)), None)
+    if job is None:
+        return Evidence(False)
+    last = last_run(home, entry.name)
+    error = last.get("error")
+    return Evidence(
+        True,
+        last_ok=_time(last.get("last_ok")),
+        error=str(error) if error else None,
+        job=job,
+        key=f"{own}/{job.id}",
+        since=job.created_at,
+        deaf=_deaf(home, job),
+    )
+
+
+def _job_evidence(home: Path, entry: Entry, jobs: Mapping[str, Jobs | Unreadable]) -> Evidence:
+    profile, _, named = (entry.job or "").partition("/")
+    found = jobs.get(profile)
+    if isinstance(found, Unreadable):
+        return Evidence(None, problem=str(found))
+    job = None if found is None else next((job for job in found.jobs if named in (job.id, job.name)), None)
+    if job is None:
+        return Evidence(False, problem=f"there is no job {entry.job}")
+    ok = job.last_run_at if job.last_status == "ok" else None
+    error = job.last_error if job.last_status == "error" else None
+    where = next((one.home for one in profiles(home) if one.name == profile), home)
+    return Evidence(True, ok, error, job, f"{profile}/{job.id}", job.created_at, _deaf(where, job))
+
+
+def _file_evidence(home: Path, entry: Entry) -> Evidence:
+    if entry.file is None:
+        return Evidence(None)
+    path = home / Path(entry.file).expanduser()
+    try:
+        return Evidence(True, last_ok=path.stat().st_mtime)
+    except FileNotFoundError:
+        return Evidence(False, problem=f"{path} is not there")
+    except OSError as error:
+        return Evidence(None, problem=f"{path}: {error.strerror}")
+
+
+def _daemon(home: Path) -> Evidence:
+    """The supervisor's daemon by the file it rewrites as it goes round."""
+    path = home / "ops" / "watchers" / f"{DAEMON}.json"
+    try:
+        data = json.loads(path.read_bytes())
+        return Evidence(True, last_ok=_time(data.get("last_ok")), error=data.get("error") or None)
+    except FileNotFoundError:
+        return Evidence(False)
+    except (OSError, ValueError, AttributeError) as error:
+        return Evidence(None, problem=f"{path}: {error}")
+
+
+def _deaf(home: Path, job: Job) -> str | None:
+    """Why nobody hears what a watcher's job says; None: somebody may."""
+    from ..host.delivery import parse_target, unreachable
+
+    if set(job.deliver) == {"local"}:
+        return "it delivers to local, which tells nobody"
+    reasons = [
+        f"{target}: {why}"
+        for target in job.deliver
+        if target != "local" and (why := unreachable(job, parse_target(target), home))
+    ]
+    heard = [target for target in job.deliver if target != "local"]
+    return "; ".join(reasons) if reasons and len(reasons) == len(heard) else None
+
+
+def _check_one(one: Watched, now: float, profile: str) -> list[Finding]:
+    entry, evidence = one.entry, one.evidence
+    where, key = f"watcher {entry.name}", f"{profile}/{entry.name}"
+    install = f"hermes ops install {entry.name} --deliver TARGET"
+    if entry.name == DAEMON and entry.ours:
+        install = "hermes ops supervise install"
+    found: list[Finding] = []
+
+    def add(rule: str, severity: str, text: str, fix: str, *lines: str) -> None:
+        found.append(Finding(f"watchers.{rule}", severity, where, text, key, lines, fix))
+
+    if evidence.problem:
+        add("unreadable", "warning", f"{entry.name} cannot be checked: {evidence.problem}", "mend the file")
+    if evidence.installed is False:
+        if entry.minimal:
+            add("not_installed", "warning", f"{entry.name} is not installed", install)
+        return found
+    job = evidence.job
+    if job is not None and not job.live:
+        why = f" ({job.paused_reason})" if job.paused_reason else ""
+        add("off", "error", f"its job is {job.state}{why}", f"hermes cron resume {job.id}", job.label)
+    if evidence.deaf and job is not None:
+        edit = f"hermes cron edit {job.id} --deliver TARGET"
+        add("deaf", "error", f"nobody hears {entry.name}: {evidence.deaf}", edit, job.label)
+    if evidence.error:
+        add(
+            "failing",
+            "error",
+            f"its last run failed: {evidence.error[:200]}",
+            f"hermes ops watch {entry.name}",
+        )
+    stale = _stale(one, now)
+    if stale and (job is None or job.live):
+        add("stale", "error", stale, "hermes ops sweep" if entry.layer == "cron" else install)
+    if entry.layer != "outside":
+        found += _check_layers(one, where, key)
+    return found
+
+
+def _stale(one: Watched, now: float) -> str | None:
+    entry, evidence = one.entry, one.evidence
+    if entry.max_age is None or (evidence.installed is None and evidence.last_ok is None):
+        return None
+    if evidence.last_ok is None:
+        if evidence.since is not None and now - evidence.since <= entry.max_age:
+            return None
+        return f"{entry.name} has not had one good run"
+    age = now - evidence.last_ok
+    if age > entry.max_age:
+        return f"the last good run of {entry.name} was {span(age)} ago, more than {span(entry.max_age)}"
+    return None
+
+
+def _check_layers(one: Watched, where: str, key: str) -> list[Finding]:
+    layers = {other.layer for other in one.by}
+    name, layer = one.entry.name, one.entry.layer
+    if not one.by:
+        text = f"nobody watches {name}"
+    elif layers == {layer}:
+        others = ", ".join(other.name for other in one.by)
+        text = f"only {others} watch{'es' if len(one.by) == 1 else ''} {name}, and all of them are {layer}"
+    else:
+        return []
+    fix = "hermes ops supervise install" if layer == "cron" else "declare who does in ops/watchers.toml"
+    return [
+        Finding(
+            "watchers.same_layer" if one.by else "watchers.unwatched", "warning", where, text, key, (), fix
+        )
+    ]
+
+
+def _check_outside(active: list[Watched], profile: str) -> list[Finding]:
+    """One finding for all watchers above whom there is nobody outside this machine."""
+    by_name = {one.entry.name: one for one in active}
+    alone = [
+        name
+        for name, one in by_name.items()
+        if one.entry.layer != "outside"
+        and not any(by_name[up].entry.layer == "outside" for up in _above(by_name, name))
+    ]
+    if not alone:
+        return []
+    circle = [name for name in alone if name in _above(by_name, name)]
+    lines = [f"they watch each other in a circle: {', '.join(circle)}"] if circle else []
+    text = f"nobody outside this machine watches {', '.join(alone)}"
+    fix = "set ops.ping_url to a service that calls you, or declare who does in ops/watchers.toml"
+    return [Finding("watchers.no_outside", "warning", "watchers", text, f"{profile}/all", tuple(lines), fix)]
+
+
+def _above(by_name: Mapping[str, Watched], name: str) -> set[str]:
+    """Those who watch it, those who watch them, and so on."""
+    found: set[str] = set()
+    waiting = [other.name for other in by_name[name].by]
+    while waiting:
+        up = waiting.pop()
+        if up not in found and up in by_name:
+            found.add(up)
+            waiting += [other.name for other in by_name[up].by]
+    return found
+
+
+def _with_job(entry: Entry, evidence: Evidence) -> Entry:
+    return replace(entry, job=evidence.key) if evidence.key else entry
+
+
+def _time(value: object) -> float | None:
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def _ping_url(home: Path) -> str:
+    from .. import settings
+    from ..core import run
+
+    try:
+        return settings.load(home, run.OPTIONS)["ping_url"]
+    except OpsError:
+        return ""
