@@ -1,0 +1,222 @@
+"""What each kind of probe does: a function of its options that returns None (holds) or why it does not.
+
+None waits longer than the probe's timeout: what may hang (a command, a regular expression) runs in a
+process of its own, whose whole group is ended.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+import stat
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from glob import iglob
+from pathlib import Path
+from typing import Any
+
+from ..core.moment import FUTURE_SLACK, span
+from .probe_set import Probe
+
+MOST_BYTES = 50_000_000  # of one file that is looked into
+MOST_OUTPUT = 100_000
+READ_GRACE = 1.0  # seconds to read what a process that ended has left in its pipe
+_COUNT = """
+import re, sys
+pattern, limit = sys.argv[1], int(sys.argv[2])
+text = sys.stdin.buffer.read().decode("utf-8", "replace")
+print(sum(1 for found, _ in zip(re.finditer(pattern, text, re.MULTILINE), range(limit))))
+"""
+
+
+def check(probe: Probe, home: Path, now: float) -> str | None:
+    """Run one probe; why it does not hold, or None. Never raises for what it finds."""
+    try:
+        return _CHECKS[probe.kind](probe.options, probe.timeout, home, now)
+    except OSError as error:
+        return f"{error.filename or ''}: {error.strerror or error}".lstrip(": ")
+
+
+def _file_fresh(options: Mapping[str, Any], timeout: float, home: Path, now: float) -> str | None:
+    path = options["path"]
+    found = path.stat()
+    if stat.S_ISDIR(found.st_mode):
+        inside = [one.stat() for one in path.iterdir() if one.is_file() and not one.name.startswith(".")]
+        if not inside:
+            return f"{path} is an empty directory"
+        found = max(inside, key=lambda one: one.st_mtime)
+    elif not stat.S_ISREG(found.st_mode):
+        return f"{path} is no file"
+    age = now - found.st_mtime
+    if age < -FUTURE_SLACK:
+        return f"{path} is dated {span(-age)} in the future; its age cannot be known"
+    if age > options["max_age_hours"] * 3600:
+        return f"{path} is {span(age)} old; at most {options['max_age_hours']:g} h are wanted"
+    if found.st_size < options["min_bytes"]:
+        return f"{path} has {found.st_size} bytes; at least {options['min_bytes']:g} are wanted"
+    return None
+
+
+def _files_not_empty(options: Mapping[str, Any], timeout: float, home: Path, now: float) -> str | None:
+    files = _files(options["glob"])
+    if len(files) < options["min_files"]:
+        return f"{options['glob']} matches {len(files)} files; at least {options['min_files']:g} are wanted"
+    empty = [path.name for path in files if path.stat().st_size == 0]
+    if len(empty) > options["max_empty"]:
+        return f"{len(empty)} of {len(files)} files are empty: {', '.join(sorted(empty)[:5])}"
+    return None
+
+
+def _json_keys(options: Mapping[str, Any], timeout: float, home: Path, now: float) -> str | None:
+    path = options["path"]
+    try:
+        data = json.loads(_bounded(path).decode("utf-8-sig"), parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        return f"{path} is no JSON: {error}"
+    for dotted in options["keys"]:
+        value = data
+        for part in dotted.split("."):
+            if not isinstance(value, dict) or part not in value:
+                return f"{path} has no {dotted}"
+            value = value[part]
+        count = len(value) if isinstance(value, (list, dict, str)) else None
+        if options["min_items"] and (count is None or count < options["min_items"]):
+            has = "is no list" if count is None else f"has {count} items"
+            return f"{dotted} of {path} {has}; at least {options['min_items']:g} are wanted"
+        if isinstance(value, float) and not math.isfinite(value):
+            return f"{dotted} of {path} is no finite number"
+    return None
+
+
+def _text_match(options: Mapping[str, Any], timeout: float, home: Path, now: float) -> str | None:
+    path, most = options["path"], options["max_count"]
+    limit = int(max(options["min_count"], most or 0)) + 1
+    argv = [sys.executable, "-I", "-S", "-c", _COUNT, options["pattern"], str(limit)]
+    code, output = _run(argv, timeout, None, _bounded(path))
+    if code is None:
+        return f"matching {path} took over {timeout:g} s; simplify the pattern"
+    if code or not output.strip().isdigit():
+        return f"the pattern cannot be matched against {path}: {_last_line(output)}"
+    count = int(output)
+    if count < options["min_count"]:
+        return f"the pattern matches {count} times in {path}; at least {options['min_count']:g} are wanted"
+    if most is not None and count > most:
+        return f"the pattern matches more than {most:g} times in {path}"
+    return None
+
+
+def _command(options: Mapping[str, Any], timeout: float, home: Path, now: float) -> str | None:
+    cwd = options["cwd"] or home
+    code, output = _run(list(options["argv"]), timeout, cwd, b"")
+    name = Path(options["argv"][0]).name
+    if code is None:
+        return f"{name} took over {timeout:g} s and was ended"
+    if code != options["exit_code"]:
+        return f"{name} ended with code {code}, not {options['exit_code']:g}: {_last_line(output)}"
+    if options["expect"] == "silent" and output.strip():
+        return f"{name} should say nothing, and said: {_last_line(output)}"
+    if options["expect"] == "output" and not output.strip():
+        return f"{name} should say something, and said nothing"
+    return None
+
+
+def _no_secrets(options: Mapping[str, Any], timeout: float, home: Path, now: float) -> str | None:
+    from .._common.redact import Redactor
+
+    files = sorted(_files(options["glob"]), key=lambda path: path.stat().st_mtime, reverse=True)
+    if len(files) < options["min_files"]:
+        return f"{options['glob']} matches {len(files)} files; at least {options['min_files']:g} are wanted"
+    redactor = Redactor()
+    for path in files[: int(options["newest"])]:
+        found = redactor.find(_bounded(path).decode("utf-8", "replace"))
+        if found:
+            kinds = ", ".join(sorted({one.kind for one in found})[:4])
+            return f"{path} holds what looks like a secret ({kinds})"
+    return None
+
+
+_CHECKS = {
+    "file_fresh": _file_fresh,
+    "files_not_empty": _files_not_empty,
+    "json_keys": _json_keys,
+    "text_match": _text_match,
+    "command": _command,
+    "no_secrets": _no_secrets,
+}
+
+
+def _files(pattern: str) -> list[Path]:
+    """The regular files of a pattern; temporary ones, whose names begin with a dot, are not matched."""
+    return [Path(name) for name in iglob(pattern, recursive=True) if os.path.isfile(name)]
+
+
+def _bounded(path: Path) -> bytes:
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(0, "no regular file", str(path))
+    with open(path, "rb") as file:
+        content = file.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise OSError(0, f"larger than {MOST_BYTES:,} bytes", str(path))
+    return content
+
+
+def _run(argv: Sequence[str], timeout: float, cwd: Path | None, stdin: bytes) -> tuple[int | None, str]:
+    """Exit code (None: ended at its time limit) and the beginning of what it said on both streams.
+
+    The end of the process itself counts, not that of a child of it which holds the pipe; what is left of
+    its group is ended.
+    """
+    process = subprocess.Popen(
+        argv,
+        cwd=cwd,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    said = bytearray()
+    threads = [
+        threading.Thread(target=_feed, args=(process, stdin), daemon=True),
+        threading.Thread(target=_drain, args=(process, said), daemon=True),
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        code: int | None = process.wait(timeout)
+    except subprocess.TimeoutExpired:
+        code = None
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass
+    process.wait()
+    for thread in threads:
+        thread.join(READ_GRACE)
+    return code, bytes(said).decode("utf-8", "replace")
+
+
+def _feed(process: subprocess.Popen[bytes], stdin: bytes) -> None:
+    try:
+        with process.stdin as pipe:
+            pipe.write(stdin)
+    except OSError:
+        pass
+
+
+def _drain(process: subprocess.Popen[bytes], said: bytearray) -> None:
+    with process.stdout as pipe:
+        while block := pipe.read1(65_536):
+            said += block[: MOST_OUTPUT - len(said)]
+
+
+def _last_line(output: str) -> str:
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    return lines[-1][:200] if lines else "no output"
+
+
+def _refuse(name: str) -> None:
+    raise ValueError(f"{name} is no JSON number")
