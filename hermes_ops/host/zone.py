@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import time
 from dataclasses import dataclass
-from datetime import tzinfo
+from datetime import datetime, timedelta, timezone, tzinfo
 from pathlib import Path
+
+from .._common.config import read_config
+from ..errors import Unreadable
+from .environment import effective
 
 
 @dataclass(frozen=True)
@@ -16,6 +22,79 @@ class Zone:
     problem: str | None = None
 
 
+class ServerZone(tzinfo):
+    """The server's own zone. The host plans in it with the offset of the moment: see schedules.py."""
+
+    def utcoffset(self, dt: datetime | None) -> timedelta | None:
+        return None if dt is None else _local(dt).utcoffset()
+
+    def dst(self, dt: datetime | None) -> timedelta | None:
+        if dt is None:
+            return None
+        summer = time.localtime(_local(dt).timestamp()).tm_isdst > 0
+        standard = timedelta(seconds=-time.timezone)
+        return (self.utcoffset(dt) or timedelta(0)) - standard if summer else timedelta(0)
+
+    def tzname(self, dt: datetime | None) -> str | None:
+        return None if dt is None else _local(dt).tzname()
+
+    def fromutc(self, dt: datetime) -> datetime:
+        at = dt.replace(tzinfo=timezone.utc).timestamp()
+        return datetime.fromtimestamp(at).replace(tzinfo=self)
+
+    def __repr__(self) -> str:
+        return "ServerZone()"
+
+
+SERVER = ServerZone()
+
+
 def zone(home: Path) -> Zone:
     """The zone of `home` by the host's rule. Never raises; a name nobody knows is a problem."""
-    raise NotImplementedError
+    problem = None
+    try:
+        name = (effective("HERMES_TIMEZONE", home) or "").strip()
+    except Unreadable as error:
+        name, problem = "", str(error)
+    if not name:
+        config = read_config(home)
+        written = config.get("timezone")
+        name = written.strip() if isinstance(written, str) else ""
+        problem = problem or (None if config.known else config.problem)
+    if not name:
+        return Zone(SERVER, server_name(), problem)
+    from zoneinfo import ZoneInfo
+
+    try:
+        return Zone(ZoneInfo(name), name, problem)
+    except (KeyError, ValueError, OSError):
+        wrong = f"no time zone is called {name[:60]!r}; the host goes on in the server's own"
+        return Zone(SERVER, server_name(), wrong)
+
+
+def server_name() -> str:
+    """What the server's zone is called: "Europe/Berlin", or its abbreviation when only that is known."""
+    named = os.environ.get("TZ", "").lstrip(":")
+    if not named:
+        link = os.path.realpath("/etc/localtime")
+        named = link.partition("/zoneinfo/")[2]
+    if "/" in named and not named.startswith("/"):
+        return named
+    return time.tzname[0]
+
+
+def host_time(value: object) -> float | None:
+    """Seconds since the epoch of a time stored by the host; one without offset is in the server's zone.
+
+    None: no time, as the host too drops what is not ISO text.
+    """
+    if not isinstance(value, str):
+        return None
+    try:
+        return datetime.fromisoformat(value).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _local(dt: datetime) -> datetime:
+    return dt.replace(tzinfo=None).astimezone()
