@@ -119,8 +119,8 @@ class Incidents:
         are said all the same) and the message budget (ops.messages_per_day per watcher; then one "held back"
         line a day) apply. A clock that jumped back or ahead neither mutes nor repeats everything.
 
-        What opened and ended before it could be said is said in one line. Nobody waits for the delivery of
-        another watcher: the state is unlocked meanwhile; a second run of the same watcher waits for the first.
+        What opened and ended before it could be said is said in one line. The state is unlocked during
+        `deliver`: no other watcher waits for it, only a second run of the same one.
         Raises Unreadable when the state cannot be read or written, OpsError when a newer version wrote it.
         """
         if not _NAME.fullmatch(watcher):
