@@ -35,6 +35,7 @@ OPTIONS = (
     ),
 )
 FORMAT = 1
+STAMP_SLACK = 1.0  # seconds; the host's stamp of a run may be cut to whole ones
 LONGEST_WAIT = 0.2  # seconds that a second run of the same watcher waits for the first
 
 
@@ -100,7 +101,8 @@ def _read(watcher: Watcher, home: Path, now: float) -> tuple[Reading, str | None
         _keep_traceback(home, watcher.name)
     finally:
         context.close()
-    text = f"the {watcher.name} watcher cannot tell: {' '.join(why.split())[:300]}"
+    why = _clean(why)
+    text = f"the {watcher.name} watcher cannot tell: {why}"
     fix = f"hermes ops watch {watcher.name}"
     return Reading.of(blind=[Blind(f"watcher.{watcher.name}", text, fix=fix)]), why
 
@@ -128,16 +130,18 @@ def _settle(incidents: Incidents, watcher: Watcher, home: Path, now: float) -> F
     except Unreadable:
         return None
     # The host stamps a run when it is over; an older stamp says nothing of what was said since.
-    if job is None or job.last_run_at is None or job.last_run_at < said_at - 1:
+    while job is not None and said_at is not None and (job.last_run_at or 0.0) >= said_at - STAMP_SLACK:
+        incidents.settle(watcher.name, job.last_delivery_error is None, said_at)
+        later = incidents.unsettled(watcher.name)
+        said_at = later if later != said_at else None
+    if job is None or job.last_delivery_error is None:
         return None
-    incidents.settle(watcher.name, job.last_delivery_error is None, said_at)
-    if job.last_delivery_error is None:
-        return None
+    targets = ", ".join(job.deliver)
     return Finding(
         "ops.undelivered",
         "critical",
         job.label,
-        f"what the {watcher.name} watcher said did not reach {', '.join(job.deliver)}: {job.last_delivery_error}",
+        f"what the {watcher.name} watcher said did not reach {targets}: {job.last_delivery_error}",
         f"default/{job.id}",
         fix=f"mend the target, or `hermes ops install {watcher.name} --deliver TARGET`",
     )
@@ -160,6 +164,13 @@ def _ping(home: Path, name: str) -> None:
             request(url.replace("{watcher}", name), timeout=5.0)
         except OpsError:
             pass
+
+
+def _clean(text: str) -> str:
+    """A reason as one line without secrets; redacted before it is cut."""
+    from .._common.redact import Redactor
+
+    return " ".join(Redactor().text(text).split())[:300]
 
 
 def _keep_traceback(home: Path, name: str) -> None:
