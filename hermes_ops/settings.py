@@ -68,6 +68,59 @@ def load(home: Path, options: Iterable[Option]) -> Settings:
     return found
 
 
+# The modules below hermes_ops that have OPTIONS.
+MODULES = (
+    "core.alert",
+    "core.incident",
+    "core.action",
+    "core.run",
+    "doctor",
+    "liveness.backup",
+    "liveness.supervise",
+    "quality.probes",
+    "schedule.deliveries",
+    "schedule.moving",
+    "schedule.sweep",
+    "spend.budget",
+    "spend.costs",
+    "spend.thinking",
+    "spend.wallet",
+)
+
+
+def all_options() -> list[Option]:
+    """Every setting there is, by name."""
+    from importlib import import_module
+
+    modules = [import_module(f".{name}", __package__) for name in MODULES]
+    return sorted((option for module in modules for option in module.OPTIONS), key=lambda one: one.name)
+
+
+def unknown_names(home: Path, options: Iterable[Option]) -> list[str]:
+    """What is written under `ops:` in config.yaml and is no setting, one line each with the nearest name."""
+    from difflib import get_close_matches
+
+    known = {option.name for option in options}
+    problems = []
+    for name in _written(plugin_settings("hermes-ops", "ops", read_config(home)).values, known):
+        near = get_close_matches(name, known, 1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        problems.append(f"config.yaml: ops.{name} is no setting{hint}")
+    return problems
+
+
+def _written(values: Any, known: set[str], above: str = "") -> list[str]:
+    """Dotted names of what is written and not known; what stands below a known name is its value."""
+    found: list[str] = []
+    for key, value in values.items():
+        name = f"{above}{key}"
+        if name in known:
+            continue
+        inner = isinstance(value, dict) and any(one.startswith(f"{name}.") for one in known)
+        found += _written(value, known, f"{name}.") if inner else [name]
+    return found
+
+
 def number(minimum: float | None = None, maximum: float | None = None) -> Callable[[Any], float]:
     """A check: a finite number in a range."""
 

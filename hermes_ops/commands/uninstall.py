@@ -14,9 +14,7 @@ from ..errors import OpsError
 
 
 def add_arguments(parser: Any) -> None:
-    parser.add_argument(
-        "--purge", action="store_true", help="remove ledger, incidents and settings files too"
-    )
+    parser.add_argument("--purge", action="store_true", help="remove ledger and incidents too")
     parser.add_argument("--dry-run", action="store_true", help="say what would be done, do nothing")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
