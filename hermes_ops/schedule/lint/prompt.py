@@ -1,0 +1,219 @@
+"""The wording rules: will this text do its work in a session that knows nothing but the text?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+from .languages import LANGUAGES, language
+from .phrases import Match, Matcher
+from .placeholders import Words, find_slots
+from .rules import RULES, Allowance, Hit, allowances
+from .text import ADDRESS, PATH, URL, Prompt, Sentence, Token, read_prompt
+
+MIN_WORDS = 8
+MAX_CHARACTERS = 12_000
+MAX_PER_RULE = 20  # hits of one rule that are named in one prompt
+
+_MARKS = ("[silent]", "no_reply", "no reply")
+_NAMED = (PATH, URL, ADDRESS)
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a session gets beside the prompt: text put before it (a script's, another job's), files, skills."""
+
+    before: bool = False
+    skills: bool = False
+    workdir: bool = False
+
+
+NOTHING = Given()
+
+
+def lint_prompt(
+    text: str,
+    *,
+    languages: Sequence[str] = LANGUAGES,
+    given: Given = NOTHING,
+    allow: Iterable[Allowance] = (),
+) -> list[Hit]:
+    """What is wrong with a prompt, in order of its lines; what is allowed is there with the reason.
+
+    Linear in the length of the text. Raises KeyError for a language that there is not.
+    """
+    prompt = read_prompt(text)
+    hits: list[Hit] = []
+    seen: set[tuple[str, int]] = set()
+    ends: dict[str, int] = {}
+    for name in languages:
+        tables = _tables(name)
+        for index, sentence in enumerate(prompt.sentences):
+            for match in tables.matcher.find(sentence):
+                rule = match.phrase.tag
+                if match.start < ends.get(rule, -1) or (rule, match.start) in seen:
+                    continue
+                if _stands(rule, match, index, prompt, tables, given):
+                    seen.add((rule, match.start))
+                    ends[rule] = match.end
+                    hits.append(_hit(rule, prompt, match.start, match.end))
+    for slot in find_slots(prompt, _slot_words(tuple(languages))):
+        hits.append(_hit(slot.rule, prompt, slot.start, slot.end))
+    hits += _size(prompt)
+    if not given.workdir:
+        hits += _relative_paths(prompt)
+    return _allowed(_sorted(hits), prompt, list(allow))
+
+
+@dataclass(frozen=True)
+class _Tables:
+    matcher: Matcher
+    negators: frozenset[str]
+    breakers: frozenset[str]
+
+
+@cache
+def _tables(name: str) -> _Tables:
+    module = language(name)
+    return _Tables(
+        Matcher(module.PHRASES, module.SETS),
+        frozenset(module.SETS["not"].split()),
+        frozenset(module.SETS["but"].split()),
+    )
+
+
+@cache
+def _slot_words(names: tuple[str, ...]) -> Words:
+    modules = [language(name) for name in names]
+
+    def joined(attribute: str) -> frozenset[str]:
+        return frozenset(word for module in modules for word in getattr(module, attribute).split())
+
+    return Words(joined("FORM"), joined("ABOUT"), joined("SLOTS"), joined("FILL"), joined("KNOWN"))
+
+
+def _stands(rule: str, match: Match, index: int, prompt: Prompt, tables: _Tables, given: Given) -> bool:
+    """Whether a phrase that was found is the fault it looks like."""
+    if not match.phrase.stands and negated(match.sentence.tokens, match.first, tables.negators, tables.breakers):
+        return False
+    if rule in ("L101", "L102"):
+        return not _names_place(match, index, prompt, given, near=rule == "L102")
+    if rule == "L103":
+        return not given.before and not _something_before(match, index, prompt)
+    if rule == "L108":
+        return not _something_after(match, index, prompt)
+    if rule == "L105":
+        return not _names_place(match, index, prompt, given, near=True) or not _keeps_state(prompt)
+    if rule == "L501":
+        return _silence_stands(match, prompt)
+    return True
+
+
+def negated(
+    tokens: Sequence[Token], first: int, negators: frozenset[str], breakers: frozenset[str]
+) -> bool:
+    """Whether a negation in the same clause, at most six words before, covers the word at `first`."""
+    for position in range(first - 1, max(-1, first - 7), -1):
+        token = tokens[position]
+        if token.clause != tokens[first].clause or token.text in breakers:
+            return False
+        if token.text in negators:
+            return True
+    return False
+
+
+def _names_place(match: Match, index: int, prompt: Prompt, given: Given, *, near: bool) -> bool:
+    """Whether the sentence (or the one beside it) names a file or address where it is written down."""
+    if given.before:
+        return True
+    sentences = prompt.sentences[max(0, index - 1) : index + 2] if near else [match.sentence]
+    return any(token.kind in _NAMED for sentence in sentences for token in sentence.tokens)
+
+
+_STATE = frozenset(
+    """saved recorded kept stored noted logged remembered marker progress offset cursor position bookmark state
+    holds says record keep save note update append записан записано записана сохранен сохранено хранится лежит отметка
+    прогресс позиция состояние запиши сохрани обнови допиши указан указано""".split()
+)
+
+
+def _keeps_state(prompt: Prompt) -> bool:
+    return any(token.text in _STATE for token in prompt.tokens)
+
+
+def _something_before(match: Match, index: int, prompt: Prompt) -> bool:
+    """Whether the prompt has a list, code, a quotation or several addresses before the place."""
+    before = prompt.sentences[:index]
+    if any(sentence.item for sentence in before) or any(end <= match.start for _, end in prompt.data):
+        return True
+    named = sum(token.kind in _NAMED for sentence in before for token in sentence.tokens)
+    return named >= 2 or len(before) >= 6
+
+
+def _something_after(match: Match, index: int, prompt: Prompt) -> bool:
+    rest = prompt.sentences[index + 1 :]
+    return bool(rest) or any(start >= match.end for start, _ in prompt.data) or match.last + 2 < len(match.sentence.tokens)
+
+
+def _silence_stands(match: Match, prompt: Prompt) -> bool:
+    if any(mark in prompt.text.lower() for mark in _MARKS):
+        return False
+    after = match.sentence.tokens[match.last + 1 : match.last + 2]
+    return not (after and after[0].text in ("about", "of", "on", "regarding", "о", "об", "про"))
+
+
+def _hit(rule: str, prompt: Prompt, start: int, end: int) -> Hit:
+    line, column = prompt.position(start)
+    excerpt = " ".join(prompt.text[start:end].split())
+    return Hit(RULES[rule], f"{excerpt[:80]!r} {RULES[rule].text}", line, column, excerpt[:120], RULES[rule].instead)
+
+
+def _size(prompt: Prompt) -> Iterator[Hit]:
+    words = 0
+    for _ in prompt.tokens:
+        words += 1
+        if words >= MIN_WORDS:
+            break
+    if words < MIN_WORDS:
+        yield Hit(RULES["L601"], f"{words} words: {RULES['L601'].text}", 1, 1, "", RULES["L601"].instead)
+    if len(prompt.text) > MAX_CHARACTERS:
+        text = f"{len(prompt.text)} characters: {RULES['L602'].text}"
+        yield Hit(RULES["L602"], text, 1, 1, "", RULES["L602"].instead)
+
+
+def _relative_paths(prompt: Prompt) -> Iterator[Hit]:
+    for token in prompt.tokens:
+        if token.kind == PATH and prompt.text.startswith(("./", "../"), token.start):
+            yield _hit("L603", prompt, token.start, token.end)
+
+
+def _sorted(hits: list[Hit]) -> list[Hit]:
+    hits.sort(key=lambda hit: (hit.line or 0, hit.column or 0, hit.rule.id))
+    counts: dict[str, int] = {}
+    kept = []
+    for hit in hits:
+        counts[hit.rule.id] = counts.get(hit.rule.id, 0) + 1
+        if counts[hit.rule.id] <= MAX_PER_RULE:
+            kept.append(hit)
+    return kept
+
+
+def _allowed(hits: list[Hit], prompt: Prompt, given: list[Allowance]) -> list[Hit]:
+    """Mark what is allowed; say what is wrong with the allowances themselves."""
+    written = allowances(prompt.text)
+    about = []
+    for allowance in written:
+        rule = "L001" if not allowance.reason else "L002" if not allowance.known else ""
+        if not rule and not any(allowance.covers(hit.rule) for hit in hits):
+            rule = "L003"
+        if rule:
+            line, column = prompt.position(allowance.offset or 0)
+            text = f"{allowance.rule}: {RULES[rule].text}"
+            about.append(Hit(RULES[rule], text, line, column, "", RULES[rule].instead))
+    counted = [allowance for allowance in written if allowance.reason] + given
+    marked = []
+    for hit in hits:
+        reason = next((one.reason for one in counted if one.covers(hit.rule)), None)
+        marked.append(hit if reason is None else replace(hit, allowed=reason))
+    return marked + about
