@@ -30,7 +30,7 @@ def reading(path: Path, timeout: float = 2.0) -> Iterator[sqlite3.Connection]:
     import sqlite3
 
     _check(path)
-    try:
+    with errors_of(path):
         connection = sqlite3.connect(
             path.absolute().as_uri() + "?mode=ro", uri=True, timeout=timeout, isolation_level=None
         )
@@ -42,6 +42,15 @@ def reading(path: Path, timeout: float = 2.0) -> Iterator[sqlite3.Connection]:
             yield connection
         finally:
             connection.close()
+
+
+@contextmanager
+def errors_of(path: Path) -> Iterator[None]:
+    """Turn sqlite's errors into Unreadable of `path`, where a block also uses another database."""
+    import sqlite3
+
+    try:
+        yield
     except sqlite3.Error as error:
         raise Unreadable(path, _why(path, error)) from error
 

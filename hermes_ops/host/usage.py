@@ -60,8 +60,8 @@ _HOSTS = {  # whose provider is known without another row that says so
 class UsageRow:
     """One row of session_model_usage: who used what, and the totals up to now.
 
-    ``task`` is "" for the main loop, else "compression", "title_generation", ... Residual rows (model and task
-    "(unattributed)") are what a session's own totals hold beyond its rows.
+    ``task`` is "" for the main loop, else "compression", "title_generation", ... Residual rows, whose model
+    and task are "(unattributed)", are what a session's own totals hold beyond its rows.
     ``base_url`` is normalised: without credentials, query and trailing slash.
     ``status``: "actual", "estimated", "included", "unknown"; "" when the host wrote none.
     """

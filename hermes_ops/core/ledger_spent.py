@@ -1,0 +1,115 @@
+"""Questions to the ledger: what was used between two times, by whom, on which day; grouped by sqlite."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+from itertools import pairwise
+
+from .moment import day, day_start
+
+ONE_DAY = 26 * 3600.0  # a longer window of use belongs to no one day
+GROUPS = {
+    "profile": "s.profile",
+    "session": "s.id",
+    "root": "s.root",
+    "job": "s.job",
+    "source": "s.source",
+    "model": "r.model",
+    "provider": "r.billed",
+    "task": "r.task",
+    "price": "d.price",
+}
+_SUMS = (
+    "SUM(d.calls), SUM(d.input), SUM(d.output), SUM(d.cache_read), SUM(d.cache_write), SUM(d.reasoning), "
+    "SUM(d.usd), SUM(CASE WHEN d.price='unknown' THEN MAX(d.calls, 1) ELSE 0 END), "
+    "SUM(CASE WHEN d.price='included' THEN d.input + d.output + d.cache_read + d.cache_write ELSE 0 END)"
+)
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Use between two snapshots, summed over a group.
+
+    ``group`` are the values of the asked columns. ``usd`` is what is known; ``unknown_calls`` had no price
+    (then the sum is a lower bound); ``included_tokens`` were covered by a plan and cost nothing extra.
+    """
+
+    group: tuple[str | None, ...]
+    calls: int
+    input: int
+    output: int
+    cache_read: int
+    cache_write: int
+    reasoning: int
+    usd: float
+    unknown_calls: int
+    included_tokens: int
+
+
+@dataclass(frozen=True)
+class Unplaced:
+    """Use that was there before the first snapshot, in rows that lived longer than a day: how many, of how
+    many sessions. How much of it fell into the asked time is not known."""
+
+    rows: int
+    sessions: int
+
+
+def spent(
+    ledger: sqlite3.Connection, by: Sequence[str], since: float, until: float, where: str = ""
+) -> list[Spent]:
+    """Windows of use whose middle lies in [since, until), grouped; the largest sum first."""
+    names = [GROUPS[name] for name in by]
+    joins = ""
+    if any(name.startswith("s.") for name in names):
+        joins += " JOIN session s ON s.no = d.session"
+    if any(name.startswith("r.") for name in names):
+        joins += " JOIN route r ON r.no = d.route"
+    group = f"GROUP BY {', '.join(names)}" if names else "HAVING COUNT(*) > 0"
+    query = (
+        f"SELECT {', '.join([*names, _SUMS])} FROM delta d{joins} "
+        f"WHERE d.middle >= ? AND d.middle < ? {where} {group} "
+        f"ORDER BY SUM(d.usd) DESC, SUM(d.input + d.output + d.cache_read + d.cache_write) DESC"
+    )
+    rows = ledger.execute(query, (since, until))
+    return [Spent(tuple(row[: len(names)]), *row[len(names) :]) for row in rows]
+
+
+def spent_by_day(
+    ledger: sqlite3.Connection, by: Sequence[str], since: float, until: float, zone: tzinfo
+) -> list[tuple[str, Spent]]:
+    """The same for each day of `zone`; "" holds windows too long for one day."""
+    bounds = ledger.execute(
+        "SELECT MIN(middle), MAX(middle) FROM delta WHERE middle >= ? AND middle < ?", (since, until)
+    ).fetchone()
+    if bounds[0] is None:
+        return []
+    found = []
+    for start, end in pairwise(day_bounds(bounds[0], bounds[1], zone)):
+        within = (max(start, since), min(end, until))
+        place = f"AND d.until - d.since <= {ONE_DAY}"
+        found += [(day(start, zone), group) for group in spent(ledger, by, *within, place)]
+    place = f"AND d.until - d.since > {ONE_DAY}"
+    return found + [("", group) for group in spent(ledger, by, since, until, place)]
+
+
+def day_bounds(first: float, last: float, zone: tzinfo) -> list[float]:
+    """The midnights around [first, last]: one more than there are days, right on days of 23 and 25 hours."""
+    bounds = [day_start(first, zone)]
+    while bounds[-1] <= last:
+        noon = datetime.fromtimestamp(bounds[-1], zone).replace(hour=12, fold=0) + timedelta(days=1)
+        bounds.append(day_start(noon.timestamp(), zone))
+    return bounds
+
+
+def unplaced(ledger: sqlite3.Connection, since: float, until: float) -> Unplaced:
+    """Rows from before the first snapshot whose life overlaps [since, until) and that no one day holds."""
+    row = ledger.execute(
+        "SELECT COUNT(*), COUNT(DISTINCT session) FROM unplaced "
+        "WHERE (last_seen >= ? OR last_seen IS NULL) AND (first_seen < ? OR first_seen IS NULL)",
+        (since, until),
+    ).fetchone()
+    return Unplaced(*row)
