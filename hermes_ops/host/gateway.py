@@ -114,10 +114,10 @@ def read_gateway(home: Path) -> Gateway:
         start_ticks=start_ticks,
         pid_file=pid_record is not None,
         lock_held=_lock_held(home / "gateway.lock", pid if alive else None),
-        heartbeat_at=_instant(heartbeat.get("updated_at")),
+        heartbeat_at=instant(heartbeat.get("updated_at")),
         heartbeat_pid=_whole(heartbeat.get("pid")),
         state=_text(state.get("gateway_state")),
-        state_at=_instant(state.get("updated_at")),
+        state_at=instant(state.get("updated_at")),
         exit_reason=_text(state.get("exit_reason")),
         restart_requested=bool(state.get("restart_requested")),
         active_agents=_whole(state.get("active_agents")),
@@ -216,8 +216,10 @@ def _process(records: list[Mapping[str, Any]]) -> tuple[int | None, int | None, 
 
 def _starting(exits: tuple[Exit, ...], running: int | None) -> int | None:
     """The process of the newest start, while it runs and has written nothing since."""
-    newest = exits[-1] if exits else None
-    if newest is None or newest.tag != "gateway.start" or newest.pid in (None, running):
+    newest = next((one for one in reversed(exits) if one.tag == "gateway.start"), None)
+    if newest is None or newest.pid in (None, running):
+        return None
+    if exits[-1].pid == newest.pid and exits[-1] is not newest:
         return None
     began = _began_at(newest.pid)
     # A process that began after the record was written is a later one with the same number.
@@ -225,7 +227,7 @@ def _starting(exits: tuple[Exit, ...], running: int | None) -> int | None:
 
 
 def _began_at(pid: int) -> float | None:
-    """When a running process began, seconds since the epoch, to about a second; None: unknown, or no such one."""
+    """When a running process began, seconds since the epoch, to about a second; None: unknown, or gone."""
     if is_alive(pid, None) is False:
         return None
     fields = _bytes(Path(f"/proc/{pid}/stat")).rpartition(b")")[2].split()
@@ -302,7 +304,7 @@ def _markers(home: Path, problems: list[str]) -> dict[str, Marker]:
             continue
         plain = name in ("update_exit_code", "clean_shutdown")
         content = {} if plain else _mapping(path, []) or {}
-        at = _instant(content.get("written_at")) or _instant(content.get("requested_at")) or changed_at
+        at = instant(content.get("written_at")) or instant(content.get("requested_at")) or changed_at
         epoch, current = content.get("epoch"), _instantiation() if name == "drain" else ""
         found[name] = Marker(at, content, not (epoch and current and epoch != current))
     return found
@@ -333,7 +335,7 @@ def _exits(path: Path, problems: list[str]) -> tuple[Exit, ...]:
             record = json.loads(line)
         except (ValueError, RecursionError):
             continue
-        at = _instant(record.get("ts")) if isinstance(record, dict) else None
+        at = instant(record.get("ts")) if isinstance(record, dict) else None
         tag = _text(record.get("tag")) if at is not None else None
         if at is not None and tag is not None:
             exits.append(Exit(at, tag, _whole(record.get("pid")), _whole(record.get("code"))))
@@ -395,7 +397,7 @@ def _bytes(path: Path) -> bytes:
         return b""
 
 
-def _instant(text: object) -> float | None:
+def instant(text: object) -> float | None:
     """Seconds since the epoch of an ISO time with its offset; a time without one says nothing certain."""
     if not isinstance(text, str):
         return None

@@ -135,10 +135,10 @@ def _times(written: list[datetime], changed_at: float, zone: tzinfo | None) -> l
         first, second = _readings(moment, zone)
         if first == second:
             second_hour = False
-        elif index and written[index - 1] - moment > _BACKWARDS:
-            second_hour = True
-        elif index == len(written) - 1 and abs(changed_at - second) <= ANCHOR:
-            second_hour = True
+        else:
+            back = index > 0 and written[index - 1] - moment > _BACKWARDS
+            anchored = index == len(written) - 1 and abs(changed_at - second) <= ANCHOR
+            second_hour = second_hour or back or anchored
         times.append(second if second_hour else first)
     # What was written after the last change of its file was written in another zone, further east.
     ahead = times[-1] - changed_at - ANCHOR if times else 0.0
