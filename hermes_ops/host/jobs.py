@@ -90,7 +90,11 @@ def read_jobs(home: Path) -> Jobs:
     No file is no jobs (a home that never had any). A file that cannot be read, or is torn even after a short
     wait for the host to finish replacing it, raises Unreadable naming it.
     """
-    path = home / "cron" / "jobs.json"
+    return read_jobs_file(home / "cron" / "jobs.json")
+
+
+def read_jobs_file(path: Path) -> Jobs:
+    """Read a job list that lies anywhere; the same as `read_jobs`."""
     data = _load(path)
     if data is None:
         return Jobs(path, ())
