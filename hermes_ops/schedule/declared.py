@@ -1,4 +1,4 @@
-"""What people decided about each job, apart from what a run changes: the stuff of the table and of the diff."""
+"""What people decided about each job, apart from what a run changes; table and diff are made of it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Declared:
 
     @property
     def label(self) -> str:
-        """For a person: "job 06c6883b7ddd (morning digest)", with the profile unless it is the default one."""
+        """For a person: "job 06c6883b7ddd (morning digest)", and its profile unless that is the default."""
         return f"job {self.id} ({self.name})" + ("" if self.profile == "default" else f" of {self.profile}")
 
     @property
@@ -169,11 +169,9 @@ def written(schedule: Schedule) -> str:
 
 def state(job: Job) -> str:
     """on, paused, off, or error."""
-    if job.state == "paused":
-        return "paused"
-    if job.state == "error":
-        return "error"
-    return "on" if job.live else "off"
+    if job.live:
+        return "on"
+    return job.state if job.state in ("paused", "error") else "off"
 
 
 def script_hash(home: Path, script: str | None) -> str:

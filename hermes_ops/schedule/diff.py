@@ -83,7 +83,7 @@ def difference(home: Path, now: float) -> Difference:
 def compare(
     snapshot: Snapshot | None, found: Iterable[Schedules], now: float, announced: Collection[str] = ()
 ) -> Difference:
-    """The changes of every profile that could be read; `announced` are keys of jobs that somebody set up here."""
+    """The changes of every profile that could be read; `announced` are keys of jobs that were set up here."""
     redactor = Redactor()
     changes: list[Change] = []
     unread: list[tuple[str, Unreadable]] = []

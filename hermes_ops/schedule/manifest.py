@@ -46,7 +46,7 @@ _WATCHES = {
 class Entry:
     """One watcher.
 
-    watches   what it looks at; "watcher:x", "watchers", "layer:cron", "jobs" and "job:..." name other watchers
+    watches   what it looks at; "watcher:x", "watchers", "layer:cron", "jobs", "job:..." name other watchers
     signal    how it says that something is wrong
     max_age   seconds after which its last good run is too old; None: its runs leave no trace here
     layer     what keeps it alive: "cron" (the gateway's scheduler), "service" (systemd), "outside"
@@ -106,7 +106,7 @@ def ping(url: str) -> Entry:
 
 
 def load(home: Path) -> list[Entry]:
-    """All watchers of a home: ours, and those of `watchers.toml`. OpsError names the entry and key at fault."""
+    """All watchers of a home: ours, and those of `watchers.toml`. OpsError names the entry at fault."""
     ours = built_in()
     path = home / "ops" / "watchers.toml"
     content = people.read_toml(path)

@@ -1,4 +1,4 @@
-"""The acknowledged schedule, `<home>/ops/schedule.json`: what somebody looked at and accepted, when and why."""
+"""The acknowledged schedule, `<home>/ops/schedule.json`: what somebody accepted, when and why."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Accepted:
 
 
 def load(home: Path) -> Snapshot | None:
-    """The acknowledged schedule; None: nobody has accepted one yet. Raises Unreadable (damaged, no permission)."""
+    """The acknowledged schedule; None: nobody has accepted one yet. Raises Unreadable."""
     data = _file(home).read()
     return _read(data) if data else None
 

@@ -63,7 +63,7 @@ class Section:
 def sections(
     found: Sequence[Schedules], watchers: Sequence[manifest.Entry], noted: Mapping[str, notes.Note]
 ) -> list[Section]:
-    """The table as data. ``watchers`` are those that are there; raises Unreadable for a profile without jobs to read."""
+    """The table as data; ``watchers`` are those that are there. Raises Unreadable for a profile not read."""
     redact = Redactor().text
     result = []
     for schedules in found:
@@ -152,7 +152,7 @@ def active_watchers(home: Path) -> list[manifest.Entry]:
 
 
 def watch(context: Context) -> Reading:
-    """A finding for each job that is not as it was acknowledged, and one while nobody has acknowledged anything."""
+    """A finding for each job that is not as it was acknowledged, one while nobody has acknowledged any."""
     profile = context.profiles[0].name
     try:
         found = difference(context.home, context.now)
@@ -188,6 +188,11 @@ def _finding(change: Change, when: str) -> Finding:
         evidence=change.lines,
         fix=f"`hermes ops diff`, then `{ACCEPT}`, or undo it",
     )
+
+
+def shown(text: str) -> str:
+    """A name as it may be shown."""
+    return Redactor().text(text)
 
 
 def _row(
@@ -270,5 +275,5 @@ def from_file(path: Path, home: Path) -> Schedules:
     if not path.is_file():
         raise OpsError(f"{path}: there is no such file")
     profile, here = Profile("default", home), zone(home)
-    jobs = read_jobs_file(path, here.tz)
+    jobs = read_jobs_file(path)
     return Schedules(profile, here, jobs, declare_all(jobs, profile))

@@ -75,7 +75,7 @@ def combine(entries: Iterable[Entry], evidence: Mapping[str, Evidence]) -> list[
 
 
 def check(watched: Iterable[Watched], now: float, profile: str = "default") -> list[Finding]:
-    """All that is wrong with the watchers; a watcher that is not installed is said only where it is minimal."""
+    """All that is wrong with the watchers; one that is not installed is said only where it is minimal."""
     watched = list(watched)
     found = [finding for one in watched for finding in _check_one(one, now, profile)]
     return found + _check_outside([one for one in watched if one.active], profile)

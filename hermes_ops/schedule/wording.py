@@ -12,10 +12,9 @@ from datetime import tzinfo
 from itertools import pairwise
 
 from ..core.moment import show
+from ..host.cron_fields import read_fields
 from ..host.schedules import Schedule
 
-_FIELDS = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 6))
-_ITEM = re.compile(r"(?:(\*)|(\d{1,2})(?:-(\d{1,2}))?)(?:/(\d{1,2}))?")
 _WEEKDAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 _MONTHS = (
     "January",
@@ -57,68 +56,33 @@ def every(minutes: float) -> str:
 
 
 def cron_in_words(expression: str) -> str | None:
-    """Five fields in words; None where that would not be certain."""
-    fields = expression.split()
-    if len(fields) != 5:
+    """An expression in words; None where that would not be certain."""
+    try:
+        fields = read_fields(expression)
+    except ValueError:
         return None
-    values = [_values(field, *bounds) for field, bounds in zip(fields, _FIELDS[:4], strict=False)]
-    weekdays = _weekdays(fields[4])
-    if None in values or weekdays is None:
+    if fields.resolution != 60 or fields.years is not None:
         return None
-    minutes, hours, days, months = (sorted(found or ()) for found in values)
-    days_star, weekdays_star = fields[2] == "*", fields[4] == "*"
-    # Where both fields of days are set the host takes either; a set that holds every day is a case apart.
-    if not days_star and not weekdays_star and (len(days) == 31 or len(weekdays) == 7):
+    days, weekdays, months = fields.days, fields.weekdays, fields.months
+    # With a list of days the host loses days behind the end of a short month.
+    if days is not None and len(days) > 1 and days[-1] > 28:
         return None
-    times = _times(minutes, hours)
-    on = _days(
-        None if days_star or len(days) == 31 else days,
-        None if weekdays_star or len(weekdays) == 7 else sorted(weekdays),
-        None if len(months) == 12 else months,
-    )
+    # Beside days of the month a full week means every day, which the words would not say.
+    if weekdays is not None and len(weekdays) == 7:
+        return None
+    times = _times([second // 60 for second in fields.times])
+    on = _days(days, weekdays, months)
     if times is None or on is None:
         return None
-    if on == "":
-        return f"every day {times}" if times.startswith("at ") and " of " not in times else times
-    return on if on.startswith("never") else f"{times}, {on}"
+    if on.startswith("never"):
+        return on
+    if on:
+        return f"{times}, {on}"
+    return f"every day {times}" if re.match(r"at \d\d:", times) else times
 
 
-def _values(field: str, low: int, high: int) -> set[int] | None:
-    found: set[int] = set()
-    for item in field.split(","):
-        parsed = _ITEM.fullmatch(item)
-        if not parsed:
-            return None
-        star, first, last, step = parsed.groups()
-        if step is not None and (int(step) == 0 or (not star and last is None)):
-            return None
-        start, end = (low, high) if star else (int(first), int(last if last is not None else first))
-        # A range that does not ascend means more than it seems to.
-        if not low <= start <= high or not low <= end <= high or (last is not None and start >= end):
-            return None
-        found.update(range(start, end + 1, int(step or 1)))
-    return found
-
-
-def _weekdays(field: str) -> set[int] | None:
-    """Days from 0 (Sunday) to 6; a 7 is a Sunday too."""
-    found: set[int] = set()
-    for item in field.split(","):
-        to_sunday = re.fullmatch(r"([1-6])-7", item)
-        if to_sunday:
-            found.update(range(int(to_sunday[1]), 7), (0,))
-        elif item == "7":
-            found.add(0)
-        else:
-            values = _values(item, 0, 6)
-            if values is None:
-                return None
-            found |= values
-    return found
-
-
-def _times(minutes: Sequence[int], hours: Sequence[int]) -> str | None:
-    times = [hour * 60 + minute for hour in hours for minute in minutes]
+def _times(times: Sequence[int]) -> str | None:
+    """Minutes of the day in words."""
     if len(times) == 1440:
         return "every minute"
     if len(times) == 1:
@@ -132,12 +96,12 @@ def _times(minutes: Sequence[int], hours: Sequence[int]) -> str | None:
         return f"{text} from {_clock(times[0])} to {_clock(times[-1])}"
     if len(times) <= 6:
         return f"at {_listed([_clock(time) for time in times])}"
-    if len(minutes) > _MOST:
+    minutes = sorted({time % 60 for time in times})
+    hours = sorted({time // 60 for time in times})
+    if len(minutes) > _MOST or len(_grouped(hours)) > _MOST:
         return None
     past = f"at minute{'s' if len(minutes) > 1 else ''} {_listed([str(minute) for minute in minutes])}"
-    if len(hours) == 24:
-        return f"{past} of every hour"
-    return f"{past} of the hours {_runs(hours, str)}" if _runs_count(hours) <= _MOST else None
+    return f"{past} of every hour" if len(hours) == 24 else f"{past} of the hours {_runs(hours, str)}"
 
 
 def _days(
@@ -149,7 +113,7 @@ def _days(
         return f"never: no day {min(days)} in {within}" if weekdays is None else None
     parts = []
     if days is not None:
-        if _runs_count(days) > _MOST:
+        if len(_grouped(days)) > _MOST:
             return None
         parts.append(f"on day{'s' if len(days) > 1 else ''} {_runs(days, str)} of the month")
     if weekdays is not None:
@@ -173,10 +137,6 @@ def _runs(values: Sequence[int], name: Callable[[int], str]) -> str:
     return _listed(
         [name(first) if first == last else f"{name(first)} to {name(last)}" for first, last in groups]
     )
-
-
-def _runs_count(values: Sequence[int]) -> int:
-    return len(_grouped(values))
 
 
 def _grouped(values: Sequence[int]) -> list[tuple[int, int]]:
