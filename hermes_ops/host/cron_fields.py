@@ -174,7 +174,7 @@ def _field(index: int, text: str, parts: list[str]) -> tuple[int, ...] | None:
             found.update(_range(index, part, len(parts)))
     if -1 in found:
         return None
-    # A full list counts as a star, but for a day field beside another that restricts: there it means every day.
+    # A full list counts as a star, but not for days beside other days that restrict: there it means all.
     other = {DAY: WEEKDAY, WEEKDAY: DAY}.get(index)
     if len(found) == SIZES[index] and (other is None or "*" in parts[other]):
         return None

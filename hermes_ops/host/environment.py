@@ -77,7 +77,7 @@ def effective(name: str, home: Path) -> str | None:
 
 
 def parse(text: str) -> dict[str, str]:
-    """Read the text of a `.env`; a line that is none is skipped, `${NAME}` and `${NAME:-default}` are filled in."""
+    """Read the text of a `.env`: a line that is no binding is skipped, `${NAME:-default}` is filled in."""
     values: dict[str, str] = {}
     position = 0
     while position < len(text):

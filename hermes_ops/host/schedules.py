@@ -1,4 +1,4 @@
-"""When a job is due: the host's schedules (cron, interval, once) in a zone, right across changes of clocks."""
+"""When a job is due: the host's schedules (cron, interval, once) in a zone, across changes of clocks too."""
 
 from __future__ import annotations
 
@@ -162,10 +162,9 @@ def previous_due(
     last = None
     for back in _BACK:
         # One alone will not do: whether it is an hour off depends on the one before it.
-        count = 0
-        for last in _cron_times(fields, before - back, before, zone):
-            count += 1
-        if count > 1:
+        dues = list(_cron_times(fields, before - back, before, zone))
+        last = dues[-1] if dues else None
+        if len(dues) > 1:
             return last
     return last
 
@@ -240,7 +239,7 @@ def _interval_times(schedule: Schedule, after: float, until: float, anchor: floa
 
 
 def _cron_times(fields: Fields, after: float, until: float, zone: tzinfo) -> Iterator[float]:
-    """Due times one after the other; days without a change of clocks go by counting, the rest step by step."""
+    """Due times one by one; days without a change of clocks go by counting, the rest step by step."""
     at = after
     while at < until:
         quiet = _quiet_until(at, zone)
@@ -288,7 +287,7 @@ def _next(fields: Fields, after: float, zone: tzinfo) -> float | None:
             return _next_in_server_zone(fields, after)
         due = _croniter(fields, after, zone)
         if due is not None and due <= after:
-            # In the second pass of a repeated hour it answers with the first; the host waits for the wall clock.
+            # In the second pass of a repeated hour it answers with the first; the host waits for the clock.
             local = datetime.fromtimestamp(due, zone)
             due = local.replace(fold=1).timestamp()
         return due if due is None or due > after else _next(fields, after + 3600.0, zone)

@@ -1,4 +1,4 @@
-"""The zone in which a home's schedules are read: HERMES_TIMEZONE, else `timezone:`, else the server's."""
+"""The zone in which a home's schedules are read: `timezone:`, else HERMES_TIMEZONE, else the server's."""
 
 from __future__ import annotations
 
@@ -50,17 +50,25 @@ SERVER = ServerZone()
 
 
 def zone(home: Path) -> Zone:
-    """The zone of `home` by the host's rule. Never raises; a name nobody knows is a problem."""
-    problem = None
+    """The zone in which the gateway of `home` plans its jobs. Never raises; a name nobody knows is a problem.
+
+    The gateway puts `timezone:` of config.yaml over HERMES_TIMEZONE; the command line does it the other way
+    round, so that both set and different is a problem too.
+    """
+    config = read_config(home)
+    value = config.get("timezone")
+    written = value.strip() if isinstance(value, str) else ""
+    problem = None if config.known else config.problem
     try:
-        name = (effective("HERMES_TIMEZONE", home) or "").strip()
+        exported = (effective("HERMES_TIMEZONE", home) or "").strip()
     except Unreadable as error:
-        name, problem = "", str(error)
-    if not name:
-        config = read_config(home)
-        written = config.get("timezone")
-        name = written.strip() if isinstance(written, str) else ""
-        problem = problem or (None if config.known else config.problem)
+        exported, problem = "", str(error)
+    if written and exported and written != exported:
+        problem = (
+            f"HERMES_TIMEZONE is {exported[:60]} and timezone: in config.yaml is {written[:60]}: the gateway "
+            "runs jobs by the second, `hermes cron` shows and takes times by the first"
+        )
+    name = written or exported
     if not name:
         return Zone(SERVER, server_name(), problem)
     from zoneinfo import ZoneInfo
