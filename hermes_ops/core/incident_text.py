@@ -19,14 +19,32 @@ _redactor = None
 
 def clean(text: object, limit: int) -> str:
     """A text on one line: redacted, printable, without directives to a chat, then cut to `limit`."""
+    return _cut(_plain(redacted(str(text))), limit)
+
+
+def clean_lines(text: str, limit: int) -> str:
+    """The same for a text of several lines; a secret that goes over lines (a key) is found as a whole."""
+    lines = [_plain(one) for one in redacted(text).splitlines()]
+    return _cut("\n".join(one for one in lines if one), limit)
+
+
+def redacted(text: str) -> str:
+    """A text with every secret replaced."""
     global _redactor
     if _redactor is None:
         from .._common.redact import Redactor
 
         _redactor = Redactor()
-    line = " ".join(_redactor.text(str(text)).split())
-    line = _MEDIA.sub(lambda found: f"{found[0][:-1]} :", printable(line)).replace("[[", "[ [")
-    return line if len(line) <= limit else line[: limit - 3].rstrip() + "..."
+    return _redactor.text(text)
+
+
+def _plain(text: str) -> str:
+    line = printable(" ".join(text.split()))
+    return _MEDIA.sub(lambda found: f"{found[0][:-1]} :", line).replace("[[", "[ [")
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 3].rstrip() + "..."
 
 
 def line(draft: Draft, clock: float, now: float) -> str:
@@ -36,7 +54,7 @@ def line(draft: Draft, clock: float, now: float) -> str:
     if draft.kind == "held_back":
         return f"{draft.count} more held back, the messages of 24 hours are used up: {MORE}"
     if draft.event is not None:
-        return cut(f"{draft.severity}: {draft.event.text}")
+        return _cut(f"{draft.severity}: {draft.event.text}", MAX_LINE)
     record = draft.record
     if record is None:
         raise ValueError(f"a message of kind {draft.kind} needs an incident")
@@ -45,8 +63,10 @@ def line(draft: Draft, clock: float, now: float) -> str:
         word = "over" if draft.kind == "over" else "sees again"
         lasted = span((record.closed_at or now) - (record.opened_at or now))
         if record.told() is None:
-            return cut(f"{word} after {lasted}, before this could be said: {draft.severity}: {what}")
-        return cut(f"{word} after {lasted}: {what}")
+            return _cut(
+                f"{word} after {lasted}, before this could be said: {draft.severity}: {what}", MAX_LINE
+            )
+        return _cut(f"{word} after {lasted}: {what}", MAX_LINE)
     word = "blind" if record.kind == "blind" else record.severity
     if draft.kind == "worse":
         last = record.told()
@@ -56,18 +76,13 @@ def line(draft: Draft, clock: float, now: float) -> str:
     elif returns(record, clock) > 1:
         word = f"{word}, came back, {ordinal(returns(record, clock))} time in 24 h"
     fix = f" Fix: {record.fix}" if record.fix else ""
-    return cut(f"{word}: {what}{'' if what.endswith(('.', '!', '?')) or not fix else '.'}{fix}")
+    return _cut(f"{word}: {what}{'' if what.endswith(('.', '!', '?')) or not fix else '.'}{fix}", MAX_LINE)
 
 
 def ordinal(number: int) -> str:
     """ "2nd", "3rd", "11th"."""
     ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{ending}"
-
-
-def cut(text: str) -> str:
-    """A line cut to what one message may have; its parts are clean already."""
-    return text if len(text) <= MAX_LINE else text[: MAX_LINE - 3].rstrip() + "..."
 
 
 def seconds(text: str) -> float:
