@@ -17,7 +17,7 @@ from pathlib import Path
 
 from .._common.files import FileLock
 from ..errors import Unreadable
-from ..host.profiles import profiles
+from ..host.profiles import DEFAULT, Profile, profiles
 from ..host.zone import zone
 from . import ledger_balances, ledger_spent, ledger_store
 from .finding import Blind
@@ -157,7 +157,7 @@ class Ledger:
     def _collect(self, now: float, blind: list[Blind]) -> Collected:
         runs, counted, first = 0, Counted(), False
         days = Days(zone(self.home).tz)
-        for profile in profiles(self.home):
+        for profile in self._profiles(blind):
             try:
                 added, unseen = collect_runs(self._connection, self.path, profile)
                 runs += added
@@ -179,6 +179,13 @@ class Ledger:
         return Collected(
             runs, counted.grown, tuple(blind), first, counted.bad, counted.future, counted.resets
         )
+
+    def _profiles(self, blind: list[Blind]) -> list[Profile]:
+        try:
+            return profiles(self.home)
+        except Unreadable as error:
+            blind.append(Blind("ledger", f"only the home itself is read: {error}"))
+            return [Profile(DEFAULT, self.home)]
 
     def _remember(self, now: float, runs: int, use: Counted) -> None:
         with self._used() as connection, ledger_store.writing(connection):

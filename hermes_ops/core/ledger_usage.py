@@ -95,8 +95,10 @@ class _Book:
         self._ledger, self._profile = ledger, profile
         query = "SELECT no, model, provider, url, mode, task FROM route"
         self._routes: dict[Row, int] = {row[1:]: row[0] for row in ledger.execute(query)}
+        self._written: dict[Row, int] = {}
         self._new_routes = False
         self._sessions: dict[str, int] = {}
+        self._all_sessions = everything
         if everything:
             query = "SELECT id, no FROM session WHERE profile=?"
             self._sessions = dict(ledger.execute(query, (profile,)))
@@ -152,10 +154,14 @@ class _Book:
     def _session(self, session_id: str) -> int:
         no = self._sessions.get(session_id)
         if no is None:
-            query = "SELECT no FROM session WHERE profile=? AND id=?"
-            row = self._ledger.execute(query, (self._profile, session_id)).fetchone()
+            row = None if self._all_sessions else self._find_session(session_id)
             no = self._sessions[session_id] = self._add_session(session_id) if row is None else row[0]
         return no
+
+    def _find_session(self, session_id: str) -> Row | None:
+        query = "SELECT no FROM session WHERE profile=? AND id=?"
+        found: Row | None = self._ledger.execute(query, (self._profile, session_id)).fetchone()
+        return found
 
     def _add_session(self, session_id: str) -> int:
         first, source = self._lineage.of(session_id)
@@ -165,8 +171,13 @@ class _Book:
         )
         return int(cursor.lastrowid or 0)
 
-    def _route(self, key: Row) -> int:
-        model, provider, raw_url, mode, task = key
+    def _route(self, written: Row) -> int:
+        no = self._written.get(written)
+        if no is None:
+            no = self._written[written] = self._find_route(*written)
+        return no
+
+    def _find_route(self, model: str, provider: str, raw_url: str, mode: str, task: str) -> int:
         # A base URL may hold credentials: a hash tells two of them apart.
         url = hashlib.sha256(raw_url.encode("utf-8", "surrogatepass")).hexdigest()[:16] if raw_url else ""
         named = (model, provider, url, mode, task)
