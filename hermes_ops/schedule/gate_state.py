@@ -1,4 +1,4 @@
-"""What a gate remembers, `<home>/ops/gates/NAME.json`: the last text it let through, and how its runs went."""
+"""What a gate remembers, `<home>/ops/gates/NAME.json`: the last text it let through, its last runs."""
 
 from __future__ import annotations
 
