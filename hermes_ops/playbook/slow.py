@@ -200,7 +200,8 @@ def _usage(case: Case, session_id: str) -> dict[str, Any] | None:
     with reading(database(case.context.home)) as connection:
         row = connection.execute(
             "SELECT sum(api_call_count) AS calls, sum(input_tokens) AS input,"
-            " sum(cache_read_tokens) AS cache_read, sum(cache_write_tokens) AS cache_write FROM session_model_usage WHERE session_id=? AND task=''",
+            " sum(cache_read_tokens) AS cache_read, sum(cache_write_tokens) AS cache_write"
+            " FROM session_model_usage WHERE session_id=? AND task=''",
             (session_id,),
         ).fetchone()
     return {**dict(row), "over": "over its whole life, session_model_usage"} if row and row["calls"] else None
