@@ -74,6 +74,8 @@ class Gateway:
     starting_pid      a process that has started and not yet written gateway.pid (back-off, imports)
     deleted           files of the store that the process holds open although they were deleted
     markers           name of MARKERS -> the marker files that exist
+    problems          what could not be read or understood; unreadable: those files of pid, state and
+                      heartbeat that are there and could not be opened, so that nothing is known of them
     """
 
     home: Path
@@ -96,24 +98,30 @@ class Gateway:
     deleted: tuple[str, ...] = ()
     markers: Mapping[str, Marker] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
+    unreadable: tuple[str, ...] = ()
 
 
 def read_gateway(home: Path) -> Gateway:
     """Read every file; a torn one is read again, and what stays unreadable is in `problems`. Never raises."""
     problems: list[str] = []
-    pid_record = _mapping(home / "gateway.pid", problems)
-    state = _mapping(home / "gateway_state.json", problems) or {}
-    heartbeat = _mapping(home / "state" / "gateway.heartbeat", problems) or {}
+    unreadable: list[str] = []
+    pid_record = _mapping(home / "gateway.pid", problems, unreadable)
+    state = _mapping(home / "gateway_state.json", problems, unreadable) or {}
+    heartbeat = _mapping(home / "state" / "gateway.heartbeat", problems, unreadable) or {}
     exits = _exits(home / "logs" / "gateway-exit-diag.log", problems)
-    pid, start_ticks, alive = _process([pid_record or {}, state])
+    records = [pid_record or {}, state]
+    if not any(_whole(record.get("pid")) for record in records):
+        # Both are gone or damaged; the lock file holds the same record.
+        records.append(_mapping(home / "gateway.lock", [], unreadable) or {})
+    pid, start_ticks, living = _process(records)
     platforms = state.get("platforms")
     return Gateway(
         home=home,
         pid=pid,
-        alive=alive,
+        alive=living,
         start_ticks=start_ticks,
         pid_file=pid_record is not None,
-        lock_held=_lock_held(home / "gateway.lock", pid if alive else None),
+        lock_held=_lock_held(home / "gateway.lock", pid if living else None),
         heartbeat_at=instant(heartbeat.get("updated_at")),
         heartbeat_pid=_whole(heartbeat.get("pid")),
         state=_text(state.get("gateway_state")),
@@ -128,10 +136,11 @@ def read_gateway(home: Path) -> Gateway:
         },
         starts=_starts(home / "gateway-starts.log", problems),
         exits=exits,
-        starting_pid=_starting(exits, pid if alive else None),
-        deleted=_deleted(home, pid) if alive and pid else (),
+        starting_pid=_starting(exits, pid if living else None),
+        deleted=_deleted(home, pid) if living and pid else (),
         markers=_markers(home, problems),
         problems=tuple(problems),
+        unreadable=tuple(unreadable),
     )
 
 
@@ -358,7 +367,7 @@ def _tail(path: Path, problems: list[str]) -> list[str]:
     return data.decode("utf-8", "replace").splitlines()
 
 
-def _mapping(path: Path, problems: list[str]) -> dict[str, Any] | None:
+def _mapping(path: Path, problems: list[str], unreadable: list[str] | None = None) -> dict[str, Any] | None:
     """The JSON object of a file; None when there is no file, or nothing can be made of it (a problem)."""
     why = ""
     for attempt in range(_TORN_TRIES):
@@ -371,6 +380,8 @@ def _mapping(path: Path, problems: list[str]) -> dict[str, Any] | None:
             return None
         except OSError as error:
             problems.append(f"{path}: {error.strerror}")
+            if unreadable is not None:
+                unreadable.append(str(path))
             return None
         if len(data) > MAX_BYTES:
             problems.append(f"{path}: larger than {MAX_BYTES} bytes")

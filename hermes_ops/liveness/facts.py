@@ -42,10 +42,10 @@ class Limits:
     comeback: float = 120.0
     ticker: float = 300.0
     ticker_restart: float = 600.0
-    ticks: float = 900.0
+    ticks: float = 420.0
     markers: float = 240.0
     failures: int = 2
-    platform: float = 600.0
+    platform: float = 420.0
     flaps: int = 4
     drain: float = 3600.0
     wake: float = 180.0
@@ -61,7 +61,7 @@ class Facts:
     store_written_at when state.db or its write-ahead log last changed
     other_scheduler  whether jobs are not driven by the gateway's own ticker
     service          what the service manager says; None: nobody, or not asked
-    lease            ours or the host's, that holds now
+    lease            ours or the host's, that holds now; written_lease: ours, also when it is over
     """
 
     gateway: Gateway
@@ -71,6 +71,7 @@ class Facts:
     other_scheduler: bool = False
     service: Service | None = None
     lease: Lease | None = None
+    written_lease: Lease | None = None
     problems: tuple[str, ...] = field(default=())
 
 
@@ -83,13 +84,12 @@ def read_facts(home: Path, now: float, limits: Limits, zone: tzinfo | None = Non
     except Unreadable as error:
         ticker = None
         problems.append(str(error))
-    lease = None
+    written = None
     try:
-        lease = read_lease(home)
+        written = read_lease(home)
     except Unreadable as error:
         problems.append(str(error))
-    if lease is None or not lease.active(now):
-        lease = host_lease(gateway, now)
+    lease = written if written is not None and written.active(now) else host_lease(gateway, now)
     return Facts(
         gateway,
         ticker,
@@ -98,6 +98,7 @@ def read_facts(home: Path, now: float, limits: Limits, zone: tzinfo | None = Non
         _other_scheduler(home),
         None,
         lease,
+        written,
         tuple(problems),
     )
 

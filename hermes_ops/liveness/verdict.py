@@ -87,9 +87,14 @@ def decide(facts: Facts, seen: Seen, now: float, limits: Limits) -> Verdict:
             f"{lease.reason} ({lease.owner}), for {span(lease.until - now)} more",
             since=lease.since,
         )
-    if gateway.alive is False or gateway.pid is None:
-        return _not_running(facts, seen, now, limits)
-    return _running(facts, seen, now, limits)
+    judge = _not_running if gateway.alive is False or gateway.pid is None else _running
+    verdict = judge(facts, seen, now, limits)
+    if verdict.works is not True and gateway.unreadable:
+        names = ", ".join(gateway.unreadable)
+        return Verdict("unknown", f"cannot be told: {names} cannot be read", gateway.problems)
+    if verdict.action != NONE and gateway.pid is None and gateway.lock_held:
+        return Verdict("unknown", "a process holds gateway.lock, and no file says which", gateway.problems)
+    return verdict
 
 
 def woke(seen: Seen, now: float, limits: Limits) -> bool:
@@ -228,9 +233,9 @@ def _starting(facts: Facts, seen: Seen, now: float, limits: Limits) -> Verdict:
     told = _flapping(gateway, flaps, limits)
     if backoff and age <= backoff:
         text = f"it was started {flaps} times in ten minutes; the host waits {span(backoff)} before it starts"
-        return Verdict("storm_backoff", text, evidence + told, *_escalated(told), since=began)
+        return Verdict("storm_backoff", told or text, evidence, *_escalated(told), since=began)
     return Verdict(
-        "starting", f"it starts, for {span(age)} now", evidence + told, *_escalated(told), since=began
+        "starting", told or f"it starts, for {span(age)} now", evidence, *_escalated(told), since=began
     )
 
 
@@ -263,15 +268,10 @@ def _not_running(facts: Facts, seen: Seen, now: float, limits: Limits) -> Verdic
     if service is not None and service.coming:
         since = seen.not_working_since
         hangs = since is not None and now - since > limits.comeback
-        again = (
-            (f"{service.unit}: {service.active} ({service.sub}) for {span(now - since)}",) if hangs else ()
-        )
-        return Verdict(
-            "starting",
-            f"{service.unit} is {service.active}: the service manager brings it back",
-            evidence + told + again,
-            *_escalated(told or again),
-        )
+        if hangs and not told:
+            told = f"the service manager has tried to bring it back for {span(now - since)}"
+        text = f"{service.unit} is {service.active}: the service manager brings it back"
+        return Verdict("starting", told or text, evidence, *_escalated(told))
     left_at = max([one.at for one in gateway.exits[-1:]] + [gateway.state_at or 0.0])
     if (state == "stopped" and gateway.restart_requested) or code == PLANNED_RESTART:
         if 0 <= now - left_at <= limits.comeback:
@@ -289,8 +289,8 @@ def _not_running(facts: Facts, seen: Seen, now: float, limits: Limits) -> Verdic
         )
     return Verdict(
         "dead",
-        "its process is gone",
-        evidence + told,
+        f"its process is gone; {told}" if told else "its process is gone",
+        evidence,
         RESTART if service is not None and service.active == "active" else START,
         "error",
         since=left_at or None,
@@ -315,7 +315,7 @@ def _beat_age(gateway: Gateway, seen: Seen, now: float) -> float | None:
 def _ended(gateway: Gateway, seen: Seen, now: float) -> Exit | None:
     """The record with which a process that still runs has shut down; None: it has not.
 
-    Two things must be there: a free lock, and a record of its end (or no gateway.pid and no heartbeat any more).
+    Two things show it: a free lock, and a record of its end (or no gateway.pid and no heartbeat any more).
     """
     if gateway.lock_held is not False or gateway.alive is not True:
         return None
@@ -359,12 +359,12 @@ def _flaps(gateway: Gateway, now: float) -> int:
     return sum(1 for at in gateway.starts if now - FLAP_WINDOW <= at <= now + FUTURE_SLACK)
 
 
-def _flapping(gateway: Gateway, flaps: int, limits: Limits) -> tuple[str, ...]:
+def _flapping(gateway: Gateway, flaps: int, limits: Limits) -> str:
     if flaps < limits.flaps:
-        return ()
+        return ""
     why = f": {gateway.exit_reason[:200]}" if gateway.exit_reason else ""
-    return (f"it keeps dying: {flaps} starts in ten minutes{why}",)
+    return f"it keeps dying: {flaps} starts in ten minutes{why}"
 
 
-def _escalated(told: tuple[str, ...]) -> tuple[str, str | None]:
+def _escalated(told: str) -> tuple[str, str | None]:
     return (ESCALATE, "error") if told else (NONE, None)
