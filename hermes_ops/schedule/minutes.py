@@ -1,0 +1,107 @@
+"""In which minutes of the day agents start: where it is crowded, and where there is room."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta, tzinfo
+
+from ..core.finding import DAY
+from ..host.schedules import due_times
+from .chains import sources_first
+from .job_cost import Placed
+
+MINUTES = 24 * 60
+WEEK = 7 * DAY
+CLUSTER = 3  # agents that start in the same minute
+_SINGLE = re.compile(r"\d{1,2}")
+
+
+class Busy:
+    """In which minutes of the day agents start, in the zone of each job, over the coming week."""
+
+    def __init__(self, jobs: Iterable[Placed], now: float) -> None:
+        self._now = now
+        self._times: dict[tuple[str, str], list[float]] = {}
+        self._zones: dict[tuple[str, str], tzinfo] = {}
+        for one in jobs:
+            if not one.job.no_agent:
+                self._times[one.key] = due_times(one.job.schedule, now, now + WEEK, one.zone)
+
+    def move(self, one: Placed, expr: str) -> None:
+        moved = replace(one.job.schedule, expr=expr)
+        self._times[one.key] = due_times(moved, self._now, self._now + WEEK, one.zone)
+
+    def of(self, one: Placed) -> set[int]:
+        return {_minute(at, one.zone) for at in self._times.get(one.key, [])}
+
+    def others(self, one: Placed) -> set[int]:
+        """The minutes of the other agents; one that starts in most minutes anyway is no reason."""
+        found: set[int] = set()
+        for key, times in self._times.items():
+            if key != one.key and len(times) < MINUTES:
+                found |= {_minute(at, one.zone) for at in times}
+        return found
+
+    def crowd(self, one: Placed) -> int:
+        """How many agents start in the fullest minute of a job."""
+        mine = set(self._times.get(one.key, []))
+        counts: dict[float, int] = {}
+        for times in self._times.values():
+            for at in set(times) & mine:
+                counts[at] = counts.get(at, 0) + 1
+        return max(counts.values(), default=0)
+
+
+def crowded(
+    jobs: Mapping[tuple[str, str], Placed], planned: Mapping[tuple[str, str], str], now: float
+) -> list[Placed]:
+    """The jobs to move out of crowded minutes: all but the costliest of each, sources last."""
+    starts: dict[float, list[Placed]] = {}
+    for one in jobs.values():
+        if not one.job.no_agent and one.key not in planned:
+            for at in due_times(one.job.schedule, now, now + WEEK, one.zone):
+                starts.setdefault(at, []).append(one)
+    rank = {one.key: place for place, one in enumerate(sources_first(jobs))}
+    found: dict[tuple[str, str], Placed] = {}
+    for crowd in starts.values():
+        if len(crowd) >= CLUSTER:
+            for one in sorted(crowd, key=lambda one: rank[one.key])[1:]:
+                found[one.key] = one
+    return sorted(found.values(), key=lambda one: rank[one.key])
+
+
+def _minute(at: float, zone: tzinfo) -> int:
+    local = datetime.fromtimestamp(at, zone)
+    return local.hour * 60 + local.minute
+
+
+def near(minute: int, others: Iterable[int], apart: int) -> bool:
+    return any(min((minute - other) % MINUTES, (other - minute) % MINUTES) < apart for other in others)
+
+
+def hours_of_change(zone: tzinfo, now: float) -> set[int]:
+    """The hours of the day that a change of clocks leaves out or repeats within the next year."""
+    found: set[int] = set()
+    at = datetime.fromtimestamp(now, zone)
+    for _ in range(370):
+        after = datetime.fromtimestamp(at.timestamp() + DAY, zone)
+        change = (after.utcoffset() or timedelta()) - (at.utcoffset() or timedelta())
+        if change:
+            moment = at.timestamp()
+            while datetime.fromtimestamp(moment, zone).utcoffset() == at.utcoffset():
+                moment += 900
+            before = datetime.fromtimestamp(moment - 900, zone).hour
+            behind = datetime.fromtimestamp(moment, zone).hour
+            found |= {(before + 1) % 24} if change > timedelta() else {before, behind}
+        at = after
+    return found
+
+
+def time_of(expr: str) -> tuple[int, int | None] | None:
+    """(minute, hour) of five fields whose minute is a single one; the hour is None when it is not."""
+    fields = expr.split()
+    if len(fields) != 5 or not _SINGLE.fullmatch(fields[0]):
+        return None
+    return int(fields[0]), int(fields[1]) if _SINGLE.fullmatch(fields[1]) else None
