@@ -15,6 +15,7 @@ from ..host.profiles import DEFAULT
 from ..host.usage import Session, session
 
 _TERMINALS = ("cli", "tui")
+_NO_CHAT = ("cron", "subagent", "tool", "unknown")
 _LONGEST_NAME = 60
 
 
@@ -22,8 +23,8 @@ _LONGEST_NAME = 60
 class Burner:
     """One job or session (sub-agents and continuations included) and its part of what was used.
 
-    ``usd`` is what is known, None when nothing of it has a price; ``unknown`` tells that some calls have none,
-    so that the sum is a lower bound. ``share`` is of the dollars, or of the tokens where no price is known.
+    ``usd`` is what is known, None when nothing of it has a price or all of it is in a plan; ``unknown`` tells
+    that some calls have no price, so that the sum is a lower bound. ``share`` is of the dollars, or of the tokens where no price is known.
     ``command`` is what to type, and where, to stop it.
     """
 
@@ -44,7 +45,7 @@ class Use:
     usd: float
     tokens: int
     unpriced: bool
-    only_unpriced: bool
+    priced: bool
 
 
 def top_burners(ledger: Ledger, context: Context, since: float, until: float, limit: int = 3) -> list[Burner]:
@@ -63,7 +64,7 @@ def top_burners(ledger: Ledger, context: Context, since: float, until: float, li
         found.append(
             Burner(
                 label=label,
-                usd=None if use.only_unpriced else use.usd,
+                usd=use.usd if use.priced else None,
                 tokens=use.tokens,
                 share=use.usd / dollars if dollars > 0 else use.tokens / tokens if tokens else 0.0,
                 command=command,
@@ -88,7 +89,7 @@ def gather(groups: Iterable[Spent]) -> list[Use]:
             usd=usd,
             tokens=tokens_of(spent) + (old.tokens if old else 0),
             unpriced=unpriced,
-            only_unpriced=unpriced and usd <= 0,
+            priced=usd > 0 or not (unpriced or spent.included_tokens),
         )
     return sorted(found.values(), key=lambda use: (-use.usd, -use.tokens, str(use.key)))
 
@@ -123,17 +124,16 @@ def pause_command(profile: str, job_id: str) -> str:
 
 def stop_command(source: str, found: Session | None) -> str:
     """What ends a conversation that grows: the host has no command for it outside its own chat."""
+    if found is not None and found.chat_id:
+        thread = f", thread {found.thread_id}" if found.thread_id else ""
+        return printable(f"/new in {source} chat {found.chat_id}{thread} (/stop ends what runs now)")
     if source in _TERMINALS:
         return "/new in the terminal that runs it"
     if source == "api_server":
         return "end it at its API client (POST /v1/runs/<run id>/stop stops a run)"
-    if source == "cron":
-        return "hermes cron list, then hermes cron pause <id>"
-    place = f"the {source} chat"
-    if found is not None and found.chat_id:
-        thread = f", thread {found.thread_id}" if found.thread_id else ""
-        place = f"{source} chat {found.chat_id}{thread}"
-    return printable(f"/new in {place} (/stop ends what runs now)")
+    if source in _NO_CHAT:
+        return "end the program that runs it"
+    return printable(f"/new in the {source} chat (/stop ends what runs now)")
 
 
 def session_label(session_id: str, found: Session | None, source: str) -> str:
