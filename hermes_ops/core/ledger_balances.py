@@ -28,13 +28,16 @@ def record(ledger: sqlite3.Connection, balance: Balance) -> None:
 
 
 def stored(ledger: sqlite3.Connection, provider: str, account: str, since: float) -> list[Balance]:
-    """The last reading before `since`, and those from then on, oldest first."""
+    """The last reading before `since`, and those from then on, in the order in which they were made.
+
+    That is not the order of their times where the clock was wrong for a while.
+    """
     place = "WHERE provider=? AND account=?"
     before = ledger.execute(
         f"{_SELECT} {place} AND at < ? ORDER BY at DESC, rowid DESC LIMIT 1", (provider, account, since)
     ).fetchall()
     later = ledger.execute(
-        f"{_SELECT} {place} AND at >= ? ORDER BY at, rowid", (provider, account, since)
+        f"{_SELECT} {place} AND at >= ? ORDER BY rowid", (provider, account, since)
     ).fetchall()
     return [Balance(*row) for row in before + later]
 
