@@ -14,7 +14,7 @@ from .core.watch import WATCHERS, Watcher
 from .errors import OpsError
 from .host.delivery import parse_target, unreachable
 from .host.jobs import Job, Jobs, read_jobs
-from .host.schedules import parse as parse_schedule
+from .host.schedules import Schedule
 from .host.zone import zone
 from .launcher import is_ours, launcher_text
 
@@ -77,7 +77,7 @@ def named(names: Iterable[str], *, minimal: bool) -> list[Watcher]:
 
 def check_target(home: Path, deliver: str) -> str | None:
     """Why a target of new jobs cannot be reached, as far as the host's files tell; None when it can."""
-    probe = _probe_job(home, deliver)
+    probe = _probe_job(deliver)
     reasons = []
     for text in deliver.split(","):
         if text.strip() == "origin":
@@ -200,8 +200,8 @@ def _write_script(home: Path, watcher: Watcher, dry_run: bool) -> bool:
     return True
 
 
-def _probe_job(home: Path, deliver: str) -> Job:
-    schedule = parse_schedule({"kind": "interval", "minutes": 5}, zone(home).tz)
+def _probe_job(deliver: str) -> Job:
+    schedule = Schedule("interval", minutes=5.0)
     return Job("0" * 12, "probe", "", schedule, True, "scheduled", True, None, (deliver,))
 
 

@@ -37,7 +37,7 @@ class FileChats:
         found: list[str] = []
 
         def arrived() -> bool:
-            said = self._said(chat)
+            said = self.said(chat)
             for number in range(self._heard.get(chat, 0), len(said)):
                 if text in said[number]:
                     self._heard[chat] = number + 1
@@ -48,7 +48,7 @@ class FileChats:
         try:
             wait_until(arrived, f"{text!r}", timeout)
         except TimeoutError as error:
-            raise TimeoutError(f"{error}; the chat: {self._said(chat)[-5:]}") from None
+            raise TimeoutError(f"{error}; the chat: {self.said(chat)[-5:]}") from None
         return found[0]
 
     def say(self, chat: str, text: str, answer: str, timeout: float = 30.0) -> str:
@@ -56,7 +56,13 @@ class FileChats:
         self.send(chat, text)
         return self.hear(chat, answer, timeout)
 
-    def _said(self, chat: str) -> list[str]:
+    def reachable(self, can_be: bool) -> None:
+        """Let messages out, or let them fail with a reason."""
+        mark = self._place / "unreachable"
+        mark.unlink(missing_ok=True) if can_be else mark.touch()
+
+    def said(self, chat: str) -> list[str]:
+        """Every message that went to a chat."""
         lines: list[str] = []
         with suppress(FileNotFoundError):
             lines = (self._place / "out.jsonl").read_text("utf-8").splitlines()

@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,8 +36,9 @@ class Plugin:
 
 
 UNROLL = Plugin("hermes-unroll", "hermes_unroll", "unroll")
+OPS = Plugin("hermes-ops", "hermes_ops", "ops")
 RLM = Plugin("hermes-rlm", "hermes_rlm", "rlm")
-PLUGINS = (UNROLL, RLM)
+PLUGINS = (UNROLL, OPS, RLM)
 
 
 @dataclass(frozen=True)
@@ -119,10 +121,17 @@ def version(plugin: Plugin) -> str:
     return re.search(r"^version: (\S+)$", manifest, re.MULTILINE)[1]
 
 
-def install(home: HermesHome, repository: Repository, kind: str, site: Path, *options: str) -> dict[str, Run]:
+def install(
+    home: HermesHome,
+    repository: Repository,
+    kind: str,
+    site: Path,
+    *options: str,
+    plugins: Iterable[Plugin] = PLUGINS,
+) -> dict[str, Run]:
     """Install a copy of every plugin; return the run that installed each, by its name (of pip none).
 
-    `site` is where the pip copies already lie (see `build_site`).
+    `site` is where the pip copies already lie (see `build_site`). A whole repository brings all of them.
     """
     if kind == "pip":
         home.variables["PYTHONPATH"] = str(site)
@@ -132,13 +141,13 @@ def install(home: HermesHome, repository: Repository, kind: str, site: Path, *op
         return done(home.run("plugins", "install", repository.url + part, "--no-enable", *options))
 
     if kind == "folder":
-        return {plugin.name: run(f"#{plugin.folder}") for plugin in PLUGINS}
+        return {plugin.name: run(f"#{plugin.folder}") for plugin in plugins}
     return dict.fromkeys((plugin.name for plugin in PLUGINS), run(""))
 
 
-def enable(home: HermesHome) -> None:
-    """Enable every plugin by its name, answering the question about replacing built-in tools with no."""
-    for plugin in PLUGINS:
+def enable(home: HermesHome, plugins: Iterable[Plugin] = PLUGINS) -> None:
+    """Enable plugins by their names, answering the question about replacing built-in tools with no."""
+    for plugin in plugins:
         done(home.run("plugins", "enable", plugin.name, "--no-allow-tool-override"))
 
 

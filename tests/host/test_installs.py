@@ -26,6 +26,7 @@ from tests.host.hermes import HermesHome, Run
 from tests.host.installs import (
     CHECKOUT,
     KINDS,
+    OPS,
     PLUGINS,
     PROJECT,
     RLM,
@@ -56,10 +57,12 @@ RECORDED = {
 }
 HOOKS = {
     UNROLL: {"on_session_start", "post_api_request", "post_tool_call", "on_session_finalize"},
+    OPS: set(),
     RLM: {"pre_tool_call", "on_session_finalize", "subagent_stop", "llm_request"},
 }
 TOLD = {
     UNROLL: ("hermes plugins enable hermes-unroll", "hermes unroll doctor", "/unroll off"),
+    OPS: ("hermes plugins enable hermes-ops", "hermes ops doctor", "hermes plugins disable hermes-ops"),
     RLM: ("hermes plugins enable hermes-rlm", "hermes rlm doctor", "hermes plugins disable hermes-rlm"),
 }
 
@@ -191,7 +194,9 @@ def files_below(folder: Path) -> dict[str, bytes]:
 
 def warnings_about_us(home: HermesHome) -> list[str]:
     """WARNING and worse of the host's logs that name a plugin of ours, without their timestamps."""
-    return [line.split(" ", 2)[2] for line in home.logs() if "unroll" in line or "rlm" in line]
+    return [
+        line.split(" ", 2)[2] for line in home.logs() if any(plugin.command in line for plugin in PLUGINS)
+    ]
 
 
 def written(home: HermesHome) -> dict[str, bytes]:

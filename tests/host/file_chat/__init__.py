@@ -1,4 +1,7 @@
-"""A messaging platform of files: FILE_CHAT/in/*.json comes in, FILE_CHAT/out.jsonl goes out."""
+"""A messaging platform of files: FILE_CHAT/in/*.json comes in, FILE_CHAT/out.jsonl goes out.
+
+While there is a file FILE_CHAT/unreachable, nothing goes out and senders are told so.
+"""
 
 import asyncio
 import json
@@ -55,15 +58,28 @@ class FileChat(BasePlatformAdapter):
 
     async def send(self, chat_id, content, reply_to=None, metadata=None):
         self._sent += 1
-        with (PLACE / "out.jsonl").open("a", encoding="utf-8") as out:
-            out.write(json.dumps({"chat": chat_id, "text": content}) + "\n")
-        return SendResult(success=True, message_id=str(self._sent))
+        problem = write(chat_id, content)
+        return SendResult(success=not problem, message_id=str(self._sent), error=problem)
 
     async def send_typing(self, chat_id, metadata=None):
         pass
 
     async def get_chat_info(self, chat_id):
         return {"name": chat_id, "type": "dm"}
+
+
+def write(chat, text):
+    """Add a message to out.jsonl; the reason when nothing comes through."""
+    if (PLACE / "unreachable").exists():
+        return "the chat cannot be reached"
+    with (PLACE / "out.jsonl").open("a", encoding="utf-8") as out:
+        out.write(json.dumps({"chat": chat, "text": text}) + "\n")
+    return None
+
+
+async def send_without_gateway(config, chat_id, text, **_):
+    problem = write(chat_id, text)
+    return {"error": problem} if problem else {"success": True, "message_id": "1"}
 
 
 def register(ctx):
@@ -75,4 +91,6 @@ def register(ctx):
         allow_all_env="FILE_CHAT_ALLOW_ALL",
         validate_config=lambda config: True,
         is_connected=lambda config: True,
+        cron_deliver_env_var="FILE_CHAT_HOME",
+        standalone_sender_fn=send_without_gateway,
     )
