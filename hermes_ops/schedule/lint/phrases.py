@@ -6,7 +6,7 @@ A phrase is elements parted by spaces:
     ?x               x or nothing
     ..3              up to three words of any kind
     ~3               up to three words, none of the language's `stop` words (which begin another thought)
-    ^ $              beginning of a sentence, end of a clause
+    ^ $ .            beginning of a sentence, end of a clause, end of a sentence
     !                where an order begins: start of a clause, after "and", "then", "please", "to" ...
     =                at the very beginning: the phrase stands even when it is negated
 A word may be <path>, <url>, <code>, <quote>, <channel>, <handle>, <address>, <slot>.
@@ -24,16 +24,25 @@ _STEM = 3  # shortest beginning that can be indexed
 
 
 @dataclass(frozen=True)
-class _Element:
+class WordSet:
+    """Words, and beginnings of words."""
+
     words: frozenset[str] = frozenset()
     stems: tuple[str, ...] = ()
+
+    def takes(self, word: str) -> bool:
+        return word in self.words or (bool(self.stems) and word.startswith(self.stems))
+
+    def __or__(self, other: WordSet) -> WordSet:
+        return WordSet(self.words | other.words, self.stems + other.stems)
+
+
+@dataclass(frozen=True)
+class _Element(WordSet):
     optional: bool = False
     gap: int = 0
     stops: bool = False
     anchor: str = ""
-
-    def takes(self, word: str) -> bool:
-        return word in self.words or (bool(self.stems) and word.startswith(self.stems))
 
 
 @dataclass(frozen=True)
@@ -76,7 +85,7 @@ class Matcher:
     """
 
     def __init__(self, phrases: Mapping[str, Iterable[str]], sets: Mapping[str, str]) -> None:
-        self._sets = {name: _words(text.split()) for name, text in sets.items()}
+        self._sets = {name: word_set(text) for name, text in sets.items()}
         self._leads = self._set("leads").words
         self._stop = self._set("stop")
         self._exact: dict[str, list[Phrase]] = {}
@@ -94,8 +103,8 @@ class Matcher:
                 if last >= 0:
                     yield Match(phrase, sentence, position, last)
 
-    def _set(self, name: str) -> _Element:
-        return self._sets.get(name, _Element())
+    def _set(self, name: str) -> WordSet:
+        return self._sets.get(name, WordSet())
 
     def _candidates(self, word: str) -> Iterator[Phrase]:
         yield from self._exact.get(word, ())
@@ -118,13 +127,15 @@ class Matcher:
                 self._stems.setdefault(stem[:_STEM], []).append((stem, phrase))
 
     def _element(self, item: str, source: str) -> _Element:
-        if item in ("^", "$", "!"):
+        if item in ("^", "$", "!", "."):
             return _Element(anchor=item)
         if item.startswith("..") or (item.startswith("~") and item[1:].isdigit()):
             return _Element(gap=int(item.lstrip(".~")), stops=item[0] == "~")
         optional, parts = item.startswith("?"), item.lstrip("?").split("|")
         words: list[str] = []
         for part in parts:
+            if not part or part in ("^", "$", "!", ".."):
+                raise ValueError(f"phrase {source!r}: {item!r} cannot be read")
             if not part.startswith("@"):
                 words.append(part)
             elif part[1:] in self._sets:
@@ -133,7 +144,7 @@ class Matcher:
                 words += (f"{stem}*" for stem in known.stems)
             else:
                 raise ValueError(f"phrase {source!r}: no set {part}")
-        found = _words(words)
+        found = word_set(" ".join(words))
         return _Element(found.words, found.stems, optional)
 
     def _match(
@@ -173,6 +184,8 @@ class Matcher:
     def _anchored(self, anchor: str, tokens: tuple[Token, ...], position: int) -> bool:
         if anchor == "^":
             return position == 0
+        if anchor == ".":
+            return position >= len(tokens)
         if anchor == "$":
             return position >= len(tokens) or tokens[position].clause != tokens[position - 1].clause
         if position == 0 or tokens[position].clause != tokens[position - 1].clause:
@@ -181,16 +194,17 @@ class Matcher:
         return before in self._leads or (before.endswith("ly") and len(before) > 4)
 
 
-def _words(items: Iterable[str]) -> _Element:
+def word_set(text: str) -> WordSet:
+    """Read a set: words parted by spaces; `agree*` for all that begin so."""
     exact, stems = [], []
-    for item in items:
+    for item in text.split():
         if item.endswith("*"):
             if len(item) <= _STEM:
                 raise ValueError(f"{item!r}: a beginning needs at least {_STEM} letters")
             stems.append(item[:-1])
         else:
             exact.append(item)
-    return _Element(frozenset(exact), tuple(stems))
+    return WordSet(frozenset(exact), tuple(stems))
 
 
 def _without_leading_optional(elements: tuple[_Element, ...]) -> Iterator[tuple[_Element, ...]]:

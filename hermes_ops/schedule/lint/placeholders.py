@@ -7,9 +7,11 @@ addresses, JSON, sets, code, and names that the session fills in by itself (the 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .phrases import WordSet
 from .text import Prompt, Sentence
 
 _SLOT = re.compile(
@@ -19,7 +21,7 @@ _SLOT = re.compile(
   | (?P<single>(?<![\w\\}$])\{[^\W\d][\w .-]{0,60}\})
   | (?P<angle>(?<![\w<])</?[^\W\d][^<>\n=]{0,80}>)
   | (?P<square>\[[^\[\]\n]{1,120}\](?!\())
-  | (?P<marker>\b(?:todo|tbd|tba|fixme|xxx+|changeme|change_me|replace_me|replace_this|lorem\ ipsum)\b|\?\?\?+|_{3,}|(?<!\w)your[_-][a-z0-9_-]{2,40}\b|\binsert[_-][a-z0-9_-]{2,40}\b)
+  | (?P<marker>\b(?:todo|tbd|tba|fixme|xxx+|\u0445\u0445\u0445+|changeme|change_me|replace_me|replace_this|lorem\ ipsum)\b|\?\?\?+|_{3,}|(?<!\w)your[_-][a-z0-9_-]{2,40}\b|\binsert[_-][a-z0-9_-]{2,40}\b)
     """,
     re.VERBOSE,
 )
@@ -31,6 +33,7 @@ _RULES = {
     "square": "L204",
     "marker": "L205",
 }
+_NAMED = ("single", "angle", "double")
 _ELEMENTS = frozenset(
     """a abbr address article aside audio b base blockquote body br button canvas caption cite code col data dd del
     details dfn dialog div dl dt em embed fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 head header hr html
@@ -47,10 +50,11 @@ _NAME = re.compile(r"[^\W\d_]+|yyyy|\d+")
 
 @dataclass(frozen=True)
 class Words:
-    """The words of the languages that decide: form of an output, talk about text, nouns of slots, filling in, known."""
+    """Words that decide: forms of output, talk about text, searching, nouns of slots, filling in, known names."""
 
-    form: frozenset[str]
-    about: frozenset[str]
+    form: WordSet
+    about: WordSet
+    seek: WordSet
     slots: frozenset[str]
     fill: frozenset[str]
     known: frozenset[str]
@@ -65,28 +69,41 @@ class Slot:
     end: int
 
 
-def find_slots(prompt: Prompt, words: Words) -> Iterator[Slot]:
-    """The slots of a prompt that nobody filled in."""
-    prose = prompt.prose
-    sentences = _Sentences(prompt.sentences)
-    for match in _SLOT.finditer(prose):
+def find_slots(prompt: Prompt, words: Words) -> list[Slot]:
+    """The slots of a prompt that nobody filled in.
+
+    What is part of a form, or spoken about, in one place is so wherever the prompt repeats it.
+    """
+    near = _Near(prompt.sentences, words)
+    found: list[tuple[Slot, str, int]] = []
+    harmless: set[str] = set()
+    forms: set[int] = set()
+    spoken_of: set[int] = set()
+    for match in _SLOT.finditer(prompt.prose):
         kind = match.lastgroup or ""
         original = prompt.text[match.start() : match.end()]
         inner = match.group().strip("{}[]<>$%()/ ").strip()
-        if _harmless(kind, match, original, inner, prose, words):
+        if _harmless(kind, match, original, inner, prompt.prose, words):
             continue
-        around = sentences.around(match.start())
-        if around & words.about or (kind != "marker" and around & words.form):
-            continue
-        if kind in ("single", "angle", "double") and _defined(inner, match, prose):
-            continue
-        yield Slot(_RULES[kind], match.start(), match.end())
+        sentence, form, about = near.look(match.start(), match.end())
+        if form and kind != "marker":
+            forms.add(sentence)
+        if about and kind == "marker":
+            spoken_of.add(sentence)
+        if (about and kind != "square") or (kind in _NAMED and _defined(inner, prompt.prose)):
+            harmless.add(match.group())
+        found.append((Slot(_RULES[kind], match.start(), match.end()), match.group(), sentence))
+    return [
+        slot
+        for slot, text, sentence in found
+        if text not in harmless and sentence not in (spoken_of if slot.rule == "L205" else forms)
+    ]
 
 
 def _harmless(kind: str, match: re.Match[str], original: str, inner: str, prose: str, words: Words) -> bool:
     named = set(_NAME.findall(inner.replace("_", " ")))
     in_path = _in_path(match, prose)
-    if kind in ("single", "angle") and named and named <= words.known:
+    if kind in _NAMED[:2] and named and named <= words.known:
         return True
     if kind == "double":
         return in_path and bool(named) and named <= words.known
@@ -100,7 +117,7 @@ def _harmless(kind: str, match: re.Match[str], original: str, inner: str, prose:
         if inner in ("silent", "x", "", "!"):
             return True
         short = len(named) <= 6
-        slot = bool(named & words.fill) or (original.isupper() and bool(named & words.slots))
+        slot = bool(named & words.fill) or bool(named) and named <= words.slots
         return not (short and slot) and "..." not in inner and "\u2026" not in inner
     if kind == "marker":
         return inner in ("todo", "tbd", "tba", "fixme", "xxx") and not original.isupper()
@@ -125,7 +142,7 @@ def _in_path(match: re.Match[str], prose: str) -> bool:
     return "/" in last or prose[match.end() : match.end() + 1] in ("/",) or "/" in prose[match.end() : match.end() + 2]
 
 
-def _defined(inner: str, match: re.Match[str], prose: str) -> bool:
+def _defined(inner: str, prose: str) -> bool:
     """Whether the prompt says what stands for the name: "where <id> is ...", "for each id"."""
     name = inner.strip()
     if not name or len(name) > 40:
@@ -137,22 +154,29 @@ def _defined(inner: str, match: re.Match[str], prose: str) -> bool:
     return False
 
 
-class _Sentences:
-    """The words around an offset: those of its sentence, and of the one before when that leads into it."""
+class _Near:
+    """The words around a slot: those before it in its sentence (or in the lead to it), and those after."""
 
-    def __init__(self, sentences: Iterable[Sentence]) -> None:
-        self._sentences = list(sentences)
-        self._starts = [sentence.start for sentence in self._sentences]
+    BEFORE, AFTER, SOUGHT = 8, 2, 2
 
-    def around(self, offset: int) -> frozenset[str]:
-        from bisect import bisect_right
+    def __init__(self, sentences: Sequence[Sentence], words: Words) -> None:
+        self._sentences, self._words = sentences, words
+        self._starts = [sentence.start for sentence in sentences]
 
-        index = max(0, bisect_right(self._starts, offset) - 1)
-        words: set[str] = set()
-        for near in self._sentences[max(0, index - 1) : index + 1]:
-            if near is self._sentences[index] or near.end + 4 >= self._starts[index] and self._leads(near, index):
-                words.update(token.text for token in near.tokens if abs(token.start - offset) < 300)
-        return frozenset(words)
-
-    def _leads(self, near: Sentence, index: int) -> bool:
-        return self._sentences[index].item or len(self._sentences[index].tokens) <= 4
+    def look(self, start: int, end: int) -> tuple[int, bool, bool]:
+        """The sentence of a slot by number, whether it is part of a form, whether it is spoken about."""
+        index = max(0, bisect_right(self._starts, start) - 1)
+        if not self._sentences:
+            return index, False, False
+        tokens = self._sentences[index].tokens
+        place = sum(token.start < start for token in tokens)
+        before = [token.text for token in tokens[max(0, place - self.BEFORE) : place]]
+        if index and (self._sentences[index].item or place <= 2):
+            lead = self._sentences[index - 1].tokens
+            before = [token.text for token in lead[-self.BEFORE :]] + before
+        after = [token.text for token in tokens[place : place + 4] if token.start >= end][: self.AFTER]
+        if after and after[0] in ("and", "или", "or", "и"):
+            after = []
+        form = any(map(self._words.form.takes, before))
+        about = any(map(self._words.about.takes, before + after))
+        return index, form, about or any(map(self._words.seek.takes, before[-self.SOUGHT :]))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
 from .languages import LANGUAGES, language
-from .phrases import Match, Matcher
+from .phrases import Match, Matcher, WordSet, word_set
 from .placeholders import Words, find_slots
 from .rules import RULES, Allowance, Hit, allowances
 from .text import ADDRESS, PATH, URL, Prompt, Sentence, Token, read_prompt
@@ -16,7 +17,7 @@ MIN_WORDS = 8
 MAX_CHARACTERS = 12_000
 MAX_PER_RULE = 20  # hits of one rule that are named in one prompt
 
-_MARKS = ("[silent]", "no_reply", "no reply")
+_OTHER_MARK = re.compile(r"\b(?:NO_REPLY|NO REPLY|SILENT)\b")
 _NAMED = (PATH, URL, ADDRESS)
 
 
@@ -60,6 +61,7 @@ def lint_prompt(
                     hits.append(_hit(rule, prompt, match.start, match.end))
     for slot in find_slots(prompt, _slot_words(tuple(languages))):
         hits.append(_hit(slot.rule, prompt, slot.start, slot.end))
+    hits += _other_marks(prompt)
     hits += _size(prompt)
     if not given.workdir:
         hits += _relative_paths(prompt)
@@ -69,7 +71,6 @@ def lint_prompt(
 @dataclass(frozen=True)
 class _Tables:
     matcher: Matcher
-    negators: frozenset[str]
     breakers: frozenset[str]
 
 
@@ -78,33 +79,44 @@ def _tables(name: str) -> _Tables:
     module = language(name)
     return _Tables(
         Matcher(module.PHRASES, module.SETS),
-        frozenset(module.SETS["not"].split()),
         frozenset(module.SETS["but"].split()),
     )
 
 
 @cache
 def _slot_words(names: tuple[str, ...]) -> Words:
-    modules = [language(name) for name in names]
+    def joined(attribute: str) -> WordSet:
+        return word_set(" ".join(getattr(language(name), attribute) for name in names))
 
-    def joined(attribute: str) -> frozenset[str]:
-        return frozenset(word for module in modules for word in getattr(module, attribute).split())
+    form, about, seek = joined("FORM"), joined("ABOUT"), joined("SEEK")
+    return Words(form, about, seek, joined("SLOTS").words, joined("FILL").words, joined("KNOWN").words)
 
-    return Words(joined("FORM"), joined("ABOUT"), joined("SLOTS"), joined("FILL"), joined("KNOWN"))
+
+# Of all languages: a tool is named in Latin letters, and forbidden in the language of the sentence.
+@cache
+def _words_of(name: str) -> frozenset[str]:
+    return frozenset(word for known in LANGUAGES for word in language(known).SETS[name].split())
 
 
 def _stands(rule: str, match: Match, index: int, prompt: Prompt, tables: _Tables, given: Given) -> bool:
     """Whether a phrase that was found is the fault it looks like."""
-    if not match.phrase.stands and negated(match.sentence.tokens, match.first, tables.negators, tables.breakers):
+    tokens = match.sentence.tokens
+    if not match.phrase.stands and negated(tokens, match.first, _words_of("not"), tables.breakers):
         return False
-    if rule in ("L101", "L102"):
-        return not _names_place(match, index, prompt, given, near=rule == "L102")
+    if rule == "L101":
+        return not (given.before or any(token.kind in _NAMED for token in tokens[match.last + 1 : match.last + 7]))
+    if rule == "L102":
+        return not (given.before or _names_place(index, prompt))
+    if rule == "L109":
+        return not any(token.text in _words_of("whether") for token in tokens[: match.first])
     if rule == "L103":
         return not given.before and not _something_before(match, index, prompt)
     if rule == "L108":
         return not _something_after(match, index, prompt)
     if rule == "L105":
-        return not _names_place(match, index, prompt, given, near=True) or not _keeps_state(prompt)
+        return not (_names_place(index, prompt) and _keeps_state(prompt))
+    if rule == "L401":
+        return not _forbidden(match)
     if rule == "L501":
         return _silence_stands(match, prompt)
     return True
@@ -123,11 +135,17 @@ def negated(
     return False
 
 
-def _names_place(match: Match, index: int, prompt: Prompt, given: Given, *, near: bool) -> bool:
-    """Whether the sentence (or the one beside it) names a file or address where it is written down."""
-    if given.before:
-        return True
-    sentences = prompt.sentences[max(0, index - 1) : index + 2] if near else [match.sentence]
+def _forbidden(match: Match) -> bool:
+    """Whether the clause forbids what it names: the negation may stand after it."""
+    clauses = {match.sentence.tokens[match.first].clause, match.sentence.tokens[match.last].clause}
+    return any(
+        token.text in _words_of("not") for token in match.sentence.tokens if token.clause in clauses
+    )
+
+
+def _names_place(index: int, prompt: Prompt) -> bool:
+    """Whether the sentence, or one beside it, names a file or address where it is written down."""
+    sentences = prompt.sentences[max(0, index - 1) : index + 2]
     return any(token.kind in _NAMED for sentence in sentences for token in sentence.tokens)
 
 
@@ -157,16 +175,53 @@ def _something_after(match: Match, index: int, prompt: Prompt) -> bool:
 
 
 def _silence_stands(match: Match, prompt: Prompt) -> bool:
-    if any(mark in prompt.text.lower() for mark in _MARKS):
+    if _names_silence(prompt) or _OTHER_MARK.search(prompt.text):
         return False
-    after = match.sentence.tokens[match.last + 1 : match.last + 2]
-    return not (after and after[0].text in ("about", "of", "on", "regarding", "о", "об", "про"))
+    tokens = match.sentence.tokens
+    clause = {token.text for token in tokens if token.clause == tokens[match.first].clause}
+    if tokens[0].text in _words_of("about"):
+        clause.add(tokens[0].text)
+    if clause & (_words_of("about") | _words_of("sending")) or any(map(_channels().takes, clause)):
+        return False  # a subject that is not to be spoken of, a way that is not to be used: not silence
+    return not (_conditional(match) and _says_otherwise(prompt))
+
+
+@cache
+def _channels() -> WordSet:
+    return word_set(" ".join(language(name).SETS["channel"] for name in LANGUAGES))
+
+
+def _conditional(match: Match) -> bool:
+    return any(token.text in _words_of("only") for token in match.tokens)
+
+
+def _says_otherwise(prompt: Prompt) -> bool:
+    """Whether the prompt says what the answer is when the condition does not hold."""
+    for sentence in prompt.sentences:
+        words = [token.text for token in sentence.tokens]
+        for position, word in enumerate(words):
+            if word in _words_of("otherwise"):
+                after = words[position + 1 : position + 8]
+                if any(word in _words_of("say") for word in after) and not set(after) & _words_of("not"):
+                    return True
+    return False
 
 
 def _hit(rule: str, prompt: Prompt, start: int, end: int) -> Hit:
     line, column = prompt.position(start)
     excerpt = " ".join(prompt.text[start:end].split())
     return Hit(RULES[rule], f"{excerpt[:80]!r} {RULES[rule].text}", line, column, excerpt[:120], RULES[rule].instead)
+
+
+def _other_marks(prompt: Prompt) -> Iterator[Hit]:
+    """Marks that the host takes for silence today, though its own words to the agent name only [SILENT]."""
+    if not _names_silence(prompt):
+        for match in _OTHER_MARK.finditer(prompt.text):
+            yield _hit("L503", prompt, match.start(), match.end())
+
+
+def _names_silence(prompt: Prompt) -> bool:
+    return "[silent]" in prompt.text.lower()
 
 
 def _size(prompt: Prompt) -> Iterator[Hit]:

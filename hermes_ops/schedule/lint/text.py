@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-WORD, PATH, URL, DATA, CHANNEL, HANDLE, ADDRESS, NUMBER, SLOT = (
+WORD, PATH, URL, DATA, CHANNEL, HANDLE, ADDRESS, NUMBER, SLOT, SILENT = (
     "word",
     "path",
     "url",
@@ -22,6 +22,7 @@ WORD, PATH, URL, DATA, CHANNEL, HANDLE, ADDRESS, NUMBER, SLOT = (
     "address",
     "number",
     "slot",
+    "silent",
 )
 
 _CODE, _QUOTE = "\ue000", "\ue001"  # stand in for data, so that offsets stay those of the text
@@ -64,11 +65,12 @@ _WHOLE = {
 _LETTER = r"\w\u0300-\u036f\u2060"
 _TOKEN = re.compile(
     rf"""
-    (?P<url>[a-z][a-z0-9+]{{1,9}}://[^\s<>"'`)\]{_CODE}{_QUOTE}]+)
+    (?P<url>[a-z][a-z0-9+]{{1,9}}://[^\s<>"'`)\]{_CODE}{_QUOTE}]*[^\s<>"'`)\]{_CODE}{_QUOTE}.,:;!?])
   | (?P<address>(?<![{_LETTER}])[a-z0-9][a-z0-9.+_-]{{0,63}}@[a-z0-9-]{{1,63}}(?:\.[a-z0-9-]{{1,63}}){{1,8}})
-  | (?P<path>(?<![{_LETTER}/.])(?:~|\.{{1,2}}|[a-z]:)?/[{_LETTER}.@%+={{}}$<>*\[\]-][{_LETTER}.@%+=:{{}}$<>*/\[\]-]*)
+  | (?P<path>(?<![{_LETTER}/.])(?:~|\.{{1,2}}|[a-z]:)?/(?:[{_LETTER}.@%+=:{{}}$<>*/\[\]-]*[{_LETTER}@%+={{}}$>*/\]-])?)
   | (?P<channel>(?<![{_LETTER}#&])\#[^\W\d_][\w-]*)
   | (?P<handle>(?<![{_LETTER}@/.])@[^\W\d_][\w]*)
+  | (?P<silent>\[silent\])
   | (?P<slot>\{{\{{?[^{{}}\n]{{1,80}}\}}\}}?|<[^<>\n]{{1,80}}>)
   | (?P<word>[^\W_][{_LETTER}]*(?:['.\u00b7-](?=[^\W_])[{_LETTER}]+)*|_[{_LETTER}]*)
   | (?P<data>{_CODE}+|{_QUOTE}+)
@@ -264,7 +266,7 @@ def _read(match: re.Match[str], kind: str, text: str, clause: int) -> Iterator[T
             yield Token("<code>" if found[0] == _CODE else "<quote>", start, end, DATA, clause)
         return
     if kind != "word":
-        yield Token(f"<{kind}>", start, end - len(found) + len(found.rstrip(".,;:")), kind, clause)
+        yield Token(f"<{kind}>", start, end, kind, clause)
         return
     if not found.isascii():
         found = unicodedata.normalize("NFC", found).replace("\u0451", "\u0435")
