@@ -6,10 +6,11 @@ removed". A one-shot whose time has come is gone because it ran: that is expecte
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import tzinfo
+from datetime import timezone, tzinfo
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from .._common.redact import Redactor
@@ -77,13 +78,20 @@ def difference(home: Path, now: float) -> Difference:
     """Compare what stands with what was acknowledged. Raises Unreadable for the snapshot itself."""
     from .remind import announced
 
-    return compare(load(home), read_all(home), now, announced(home))
+    found = compare(load(home), read_all(home), now, announced(home))
+    return found if found.snapshot is None else _with_actions(found, home)
 
 
 def compare(
-    snapshot: Snapshot | None, found: Iterable[Schedules], now: float, announced: Collection[str] = ()
+    snapshot: Snapshot | None,
+    found: Iterable[Schedules],
+    now: float,
+    announced: Mapping[str, bool] = MappingProxyType({}),
 ) -> Difference:
-    """The changes of every profile that could be read; `announced` are keys of jobs that were set up here."""
+    """The changes of every profile that could be read.
+
+    ``announced`` are the keys of jobs that were set up here as reminders; True: and cancelled here.
+    """
     redactor = Redactor()
     changes: list[Change] = []
     unread: list[tuple[str, Unreadable]] = []
@@ -151,7 +159,11 @@ _FIELDS: tuple[tuple[str, Callable[[Declared], str]], ...] = (
 
 
 def _profile_changes(
-    old: dict[str, Declared], new: dict[str, Declared], now: float, announced: Collection[str], zone: tzinfo
+    old: dict[str, Declared],
+    new: dict[str, Declared],
+    now: float,
+    announced: Mapping[str, bool],
+    zone: tzinfo,
 ) -> list[Change]:
     changes = []
     for key in old.keys() & new.keys():
@@ -169,11 +181,36 @@ def _profile_changes(
         changes.append(_change(after, "changed", lines))
     for job in removed:
         limit = f"; it had a limit of {job.repeat} runs and may have reached it" if job.repeat else ""
-        changes.append(_change(job, "removed", (f"removed{limit}",), _ran(job, now)))
+        expected = "a reminder that was cancelled" if announced.get(job.key) else _ran(job, now)
+        changes.append(_change(job, "removed", (f"removed{limit}",), expected))
     for job in added:
         expected = "a reminder made with `hermes ops remind`" if job.key in announced else None
         changes.append(_change(job, "added", (_added(job, zone),), expected))
     return changes
+
+
+def _with_actions(found: Difference, home: Path) -> Difference:
+    """Add to each change what hermes ops itself did to the job since then, as it wrote it down."""
+    from ..core.action import journal
+    from ..core.moment import parse
+
+    try:
+        done = journal(home, 1000)
+    except Unreadable:
+        return found
+    redact = Redactor().text
+    since = found.snapshot.at if found.snapshot else 0.0
+    lines: dict[str, str] = {}
+    for entry in done:
+        at = parse(entry.get("at"), timezone.utc)
+        if entry.get("ok") and at is not None and at >= since:
+            reason = f" ({entry['reason']})" if entry.get("reason") else ""
+            lines[str(entry.get("job_id"))] = redact(f"done by hermes ops: {entry.get('verb')}{reason}")
+    changes = [
+        replace(change, lines=(*change.lines, lines[change.job_id])) if change.job_id in lines else change
+        for change in found.changes
+    ]
+    return replace(found, changes=tuple(changes))
 
 
 def _replaced(removed: list[Declared], added: list[Declared]) -> list[tuple[Declared, Declared]]:

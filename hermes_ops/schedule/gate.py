@@ -191,8 +191,8 @@ def _failed(gate: Gate, failure: str, now: float, quiet: bool) -> Verdict:
 
 def _told(before: Gate, after: Gate, options: Options, now: float) -> str:
     old, new = (before.text or "").splitlines(), (after.text or "").splitlines()
-    since = "" if before.changed_at is None else f" since {span(max(0.0, now - before.changed_at))} ago"
-    head = f"{after.name} changed{since}:"
+    same = "" if before.changed_at is None else f" after {span(max(0.0, now - before.changed_at))}"
+    head = f"{after.name} changed{same}:"
     body = _difference(old, new) if options.as_diff else new
     lines = [head, *_bounded(body, options.limit - len(head))]
     if after.always_changing:

@@ -24,7 +24,7 @@ are known without a declaration: a one-shot by its schedule, and our own watcher
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 from fnmatch import fnmatchcase
@@ -37,7 +37,8 @@ from . import people
 from .declared import Declared
 
 MODES = ("any", "script")
-DELIVERS = ("local", "alert", "own", "somebody")
+DELIVERS = ("local", "alert", "own", "somebody", "any")
+BY_SCHEDULE = "its schedule is once"
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Kind:
     """What one kind of job owes.
 
     deliver           "local" (tells nobody), "alert" (the alert targets), "own" (a target of its own, not
-                      that of alerts and of no other digest), "somebody" (anything that is not local)
+                      that of alerts and of no other digest), "somebody" (anything that is not local), "any"
     mode              "script": no model writes what is said; "any"
     messages_per_day  None: no limit
     """
@@ -147,10 +148,10 @@ def parse(content: dict[str, Any], path: Path, zone: tzinfo) -> Policy:
 
 
 def classify(
-    policy: Policy, jobs: Sequence[Declared], ours: frozenset[str] = frozenset()
+    policy: Policy, jobs: Sequence[Declared], ours: Container[str] = (), reminders: Container[str] = ()
 ) -> list[Classified]:
     """The kind of each job. ``ours`` are the keys of our own watchers' jobs, which are alerts."""
-    return [_classify(policy, job, ours) for job in jobs]
+    return [_classify(policy, job, ours, reminders) for job in jobs]
 
 
 def unused(policy: Policy, jobs: Sequence[Declared]) -> list[Declaration]:
@@ -158,7 +159,7 @@ def unused(policy: Policy, jobs: Sequence[Declared]) -> list[Declaration]:
     return [one for one in policy.declarations if not any(one.names(job) for job in jobs)]
 
 
-def _classify(policy: Policy, job: Declared, ours: frozenset[str]) -> Classified:
+def _classify(policy: Policy, job: Declared, ours: Container[str], reminders: Container[str]) -> Classified:
     found = [one for one in policy.declarations if one.names(job)]
     # A declaration by id is about this job; a pattern may take in more than was meant.
     found = [one for one in found if one.id is not None] or found
@@ -173,8 +174,11 @@ def _classify(policy: Policy, job: Declared, ours: frozenset[str]) -> Classified
         return Classified(job, kind, one.target, "declared")
     if job.key in ours:
         return Classified(job, policy.kinds["alert"], how="a watcher of hermes-ops")
+    if job.key in reminders:
+        # Where it may go was decided when it was made.
+        return Classified(job, replace(policy.kinds["one-shot"], deliver="any"), how="a reminder of ours")
     if job.schedule.startswith("once "):
-        return Classified(job, policy.kinds["one-shot"], how="its schedule is once")
+        return Classified(job, policy.kinds["one-shot"], how=BY_SCHEDULE)
     return Classified(job, None)
 
 

@@ -16,6 +16,7 @@ from ..host.zone import zone as zone_of
 from . import policy as rules
 from .declared import Schedules, read_all
 from .policy import Classified, Policy
+from .remind import announced
 
 DAYS = 7  # whole days behind us whose messages are counted
 EXPIRES_SOON = 7 * DAY
@@ -54,7 +55,8 @@ def examine(home: Path, now: float) -> Checked:
         blind.append(
             Blind("policy.ledger:", f"messages of jobs are not counted: {problem}", "policy.budget:")
         )
-    classified = rules.classify(policy, [job for one in found for job in one.declared], _ours(home, found))
+    jobs = [job for one in found for job in one.declared]
+    classified = rules.classify(policy, jobs, _ours(home, found), announced(home))
     told = check(policy, classified, messages, all_read=not any(one.problem for one in found))
     kept, accepted = exclude(policy, told, now, zone)
     return Checked(policy, tuple(classified), tuple(kept), tuple(accepted), tuple(blind), messages)
@@ -157,18 +159,20 @@ def _check_one(
         fix = f'[[job]] id = "{job.id}", kind = ... in ops/policy.toml' if policy.written else INIT
         return [Finding(UNDECLARED, "info", job.label, text, job.key, (), fix, remind=None)]
     found = []
+    # What is known by the schedule alone may be meant so.
+    severity = "info" if one.how == rules.BY_SCHEDULE else "warning"
     wrong = _wrong_target(policy, one)
     if wrong:
         fix = f"hermes cron edit {job.id} --deliver TARGET, or declare another kind"
         found.append(
             Finding(
-                "policy.deliver", "warning", job.label, f"{_a(kind.name)} {wrong}", job.key, (one.how,), fix
+                "policy.deliver", severity, job.label, f"{_a(kind.name)} {wrong}", job.key, (one.how,), fix
             )
         )
     if kind.mode == "script" and job.mode != "script":
         text = f"{_a(kind.name)} that a model writes: {job.mode}"
         fix = "make it a script without an agent: what it says must not depend on a model"
-        found.append(Finding("policy.mode", "warning", job.label, text, job.key, (one.how,), fix))
+        found.append(Finding("policy.mode", severity, job.label, text, job.key, (one.how,), fix))
     number, when = (messages or {}).get(job.key, (0, ""))
     limit = kind.messages_per_day
     if limit is not None and number > limit:
@@ -182,7 +186,7 @@ def _wrong_target(policy: Policy, one: Classified) -> str | None:
     targets, kind = set(one.job.deliver), one.kind
     shown = ", ".join(one.job.deliver)
     heard = targets - {"local"}
-    if kind is None:
+    if kind is None or kind.deliver == "any":
         return None
     if kind.deliver == "local":
         return f"delivers to {shown}; it is to be silent (local)" if heard else None

@@ -207,15 +207,15 @@ def clean(home: Path, now: float) -> list[str]:
     return removed
 
 
-def announced(home: Path) -> frozenset[str]:
-    """The jobs of reminders as "profile/id": somebody set them up here, so they are no surprise."""
+def announced(home: Path) -> dict[str, bool]:
+    """The jobs of reminders, "profile/id" -> whether it was cancelled: what was done here is no surprise."""
     from ..host.profiles import profiles
 
     try:
         own = profiles(home)[0].name
-        return frozenset(f"{own}/{one.job_id}" for one in _reminders(home))
+        return {f"{own}/{one.job_id}": one.cancelled_at is not None for one in _reminders(home)}
     except OpsError:
-        return frozenset()
+        return {}
 
 
 def is_ours(script: Path) -> bool:
