@@ -296,13 +296,15 @@ def _through_host(home: Path, to: str) -> Callable[[str, str, float], str]:
 
 def _through_command(argv: tuple[str, ...]) -> Callable[[str, str, float], str]:
     def deliver(body: str, severity: str, timeout: float) -> str:
-        from .alert_command import run
+        import os
 
-        code, tail = run(argv, body, timeout, {"OPS_ALERT_SEVERITY": severity})
-        if code is None:
+        from ..host.command import run
+
+        said = run(argv, {**os.environ, "OPS_ALERT_SEVERITY": severity}, timeout, body)
+        if said.code is None:
             raise _NotSent(f"did not end within {timeout:g} s")
-        if code != 0:
-            raise _NotSent(f"exit {code}{f': {tail}' if tail else ''}")
+        if said.code != 0:
+            raise _NotSent(f"exit {said.code}: {(said.stderr.strip() or said.stdout.strip())[-MAX_DETAIL:]}")
         return "exit 0"
 
     return deliver

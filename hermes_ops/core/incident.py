@@ -37,7 +37,7 @@ def quiet_hours(value: Any) -> tuple[int, int] | None:
     if value is False or text in ("", "off", "none"):
         return None
     found = _HOURS.fullmatch(text)
-    if found is None or found[1, 2] == found[3, 4]:
+    if found is None or found.group(1, 2) == found.group(3, 4):
         raise ValueError('expected two times like "23:00-07:00", or "off"')
     return int(found[1]) * 60 + int(found[2]), int(found[3]) * 60 + int(found[4])
 
@@ -223,12 +223,10 @@ class Incidents:
     def _by_hand(self, named: str, now: float, change: Callable[[Record], None]) -> Incident:
         """Apply a person's word to an open incident, which thereby counts as told."""
         open_now = [one for one in self.all() if one.state in ("open", "acknowledged")]
-        try:
-            id = _named(named, [one.id for one in open_now])
-        except OpsError:
-            if any(one.id.startswith(named) for one in self.all(closed=True)):
-                raise OpsError(f"{named[:120]!r} is not open now: see {_show(named)}") from None
-            raise
+        if not _fitting(named, [one.id for one in open_now]):
+            id = _named(named, [one.id for one in self.all(closed=True)])
+            raise OpsError(f"{id} is not open now: see hermes ops incidents show {id}")
+        id = _named(named, [one.id for one in open_now])
         changed: Incident | None = None
         for watcher in [one.watcher for one in open_now if one.id == id]:
             with self._changing(watcher) as (_, watched):
@@ -349,10 +347,6 @@ def as_dict(incident: Incident) -> dict[str, Any]:
     }
 
 
-def _show(named: str) -> str:
-    return f"hermes ops incidents show {named[:120]}"
-
-
 def _worded(said: list[Draft], clock: float, now: float) -> list[Message]:
     shown = [draft for draft in said if draft.kind != "held_back"]
     tail = [draft for draft in said if draft.kind == "held_back"]
@@ -379,15 +373,19 @@ def _as_finding(key: str) -> Finding:
     return Finding("blind", "error", "", "", key)
 
 
-def _named(named: str, ids: list[str]) -> str:
-    """The one id that is `named`, begins with it, or whose key or last part does."""
+def _fitting(named: str, ids: list[str]) -> list[str]:
+    """The ids that are `named`, else begin with it, else have a key or a last part that does."""
     known = list(dict.fromkeys(ids))
-    if named in known:
-        return named
-    found = [id for id in known if named and id.startswith(named)]
-    if not found:
-        parts = {id: (id.partition(":")[2], id.rpartition("/")[2]) for id in known}
-        found = [id for id in known if named and any(part.startswith(named) for part in parts[id])]
+    if not named or named in known:
+        return [named] if named else []
+    found = [id for id in known if id.startswith(named)]
+    parts = {id: (id.partition(":")[2], id.rpartition("/")[2]) for id in known}
+    return found or [id for id in known if any(part.startswith(named) for part in parts[id])]
+
+
+def _named(named: str, ids: list[str]) -> str:
+    """The one id that fits; OpsError for none and for several."""
+    found = _fitting(named, ids)
     if len(found) == 1:
         return found[0]
     if found:
