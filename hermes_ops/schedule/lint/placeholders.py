@@ -58,6 +58,7 @@ class Words:
     slots: frozenset[str]
     fill: frozenset[str]
     known: frozenset[str]
+    prepositions: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -79,13 +80,20 @@ def find_slots(prompt: Prompt, words: Words) -> list[Slot]:
     harmless: set[str] = set()
     forms: set[int] = set()
     spoken_of: set[int] = set()
+    tagged: set[int] = set()
     for match in _SLOT.finditer(prompt.prose):
         kind = match.lastgroup or ""
         original = prompt.text[match.start() : match.end()]
         inner = match.group().strip("{}[]<>$%()/ ").strip()
-        if _harmless(kind, match, original, inner, prompt.prose, words):
+        harmless_here = _harmless(kind, match, original, inner, prompt.prose, words)
+        if harmless_here and kind != "angle":
             continue
         sentence, form, about = near.look(match.start(), match.end())
+        if harmless_here:
+            tagged.add(sentence)
+            continue
+        if kind == "square" and not _is_slot(original, inner, words, near.previous(match.start())):
+            continue
         if form and kind != "marker":
             forms.add(sentence)
         if about and kind == "marker":
@@ -96,7 +104,9 @@ def find_slots(prompt: Prompt, words: Words) -> list[Slot]:
     return [
         slot
         for slot, text, sentence in found
-        if text not in harmless and sentence not in (spoken_of if slot.rule == "L205" else forms)
+        if text not in harmless
+        and sentence not in (spoken_of if slot.rule == "L205" else forms)
+        and not (slot.rule == "L203" and sentence in tagged and " " not in text)
     ]
 
 
@@ -114,14 +124,20 @@ def _harmless(kind: str, match: re.Match[str], original: str, inner: str, prose:
     if kind == "angle":
         return _markup(match, inner, prose)
     if kind == "square":
-        if inner in ("silent", "x", "", "!"):
-            return True
-        short = len(named) <= 6
-        slot = bool(named & words.fill) or bool(named) and named <= words.slots
-        return not (short and slot) and "..." not in inner and "\u2026" not in inner
+        return inner in ("silent", "sic", "x", "", "!")
     if kind == "marker":
         return inner in ("todo", "tbd", "tba", "fixme", "xxx") and not original.isupper()
     return False
+
+
+def _is_slot(original: str, inner: str, words: Words, previous: str) -> bool:
+    """Whether square brackets hold what somebody was to write in: it says so, or stands where a noun stands."""
+    named = set(_NAME.findall(inner.replace("_", " ")))
+    if not named or len(named) > 6:
+        return "..." in inner or "\u2026" in inner
+    if named & words.fill or named <= words.slots:
+        return True
+    return original.islower() and not any(map(str.isdigit, inner)) and previous in words.prepositions
 
 
 def _markup(match: re.Match[str], inner: str, prose: str) -> bool:
@@ -162,6 +178,14 @@ class _Near:
     def __init__(self, sentences: Sequence[Sentence], words: Words) -> None:
         self._sentences, self._words = sentences, words
         self._starts = [sentence.start for sentence in sentences]
+
+    def previous(self, start: int) -> str:
+        """The word directly before an offset, in its sentence."""
+        index = max(0, bisect_right(self._starts, start) - 1)
+        if not self._sentences:
+            return ""
+        before = [token.text for token in self._sentences[index].tokens if token.start < start]
+        return before[-1] if before else ""
 
     def look(self, start: int, end: int) -> tuple[int, bool, bool]:
         """The sentence of a slot by number, whether it is part of a form, whether it is spoken about."""

@@ -89,7 +89,7 @@ def _slot_words(names: tuple[str, ...]) -> Words:
         return word_set(" ".join(getattr(language(name), attribute) for name in names))
 
     form, about, seek = joined("FORM"), joined("ABOUT"), joined("SEEK")
-    return Words(form, about, seek, joined("SLOTS").words, joined("FILL").words, joined("KNOWN").words)
+    return Words(form, about, seek, joined("SLOTS").words, joined("FILL").words, joined("KNOWN").words, joined("PREPOSITIONS").words)
 
 
 # Of all languages: a tool is named in Latin letters, and forbidden in the language of the sentence.

@@ -86,6 +86,12 @@ PHRASES = {
         "conversation|chat history|context",
         "earlier|before in|during this|the|our conversation|chat|session",
         "in this session",
+        "@thing ?that|which i|we ?have|had ?@when made|drafted|drew|wrote|built|compiled|created|prepared|put|came|sketched",
+        "i|we ?have|had ?@when dropped|left|threw|put in|into here|the ?chat|conversation|thread",
+        "according to|with our agreement|discussion|conversation",
+        "per our|my agreement|discussion|conversation|chat|earlier|last|previous",
+        "what i|we ?@when said|wrote|asked|wanted|meant",
+        "the other day|night i|we|you",
     ],
     # history.previous: another run, or a habit that nobody wrote down
     "L102": [
@@ -110,6 +116,7 @@ PHRASES = {
         "same ..3 as before|yesterday|always|usual|previously|earlier|last",
         "same @artifact again",
         "the|do|make|send|prepare|run|write same @artifact $",
+        "my|our|your usual|customary|habitual",
     ],
     # history.above: "above" without anything above it, "below" without anything below
     "L103": [
@@ -141,6 +148,7 @@ PHRASES = {
         "you learned|learnt|know about me|us|my",
         "from|in|using|with|per ?your|my memory|memories",
         "your memory",
+        "my known|stored|saved preferences|tastes|habits|wishes",
     ],
     # history.continue: work that another session began
     "L105": [
@@ -203,6 +211,11 @@ PHRASES = {
         "! let the @user choose|decide|pick|select|confirm|approve",
         "! offer|present|show|give ..6 to choose|pick|decide|approve",
         "! have me|us choose|confirm|approve|decide|pick|check",
+        "! find|get|hear|learn|obtain|request|collect|receive ~4 from me|us|@user",
+        "! quiz|interview|examine|grill me|us",
+        "! chat|talk|practise|practice|play|brainstorm|role-play|discuss|speak|converse ~4 with|to me|us",
+        "! reach out to me|us",
+        "in doubt ask|contact|call|message|tell|write",
     ],
     # human.wait
     "L302": [
@@ -221,6 +234,8 @@ PHRASES = {
         "that|which|those|ones|whichever|what|everything|anything i|we approve|approved|confirm|confirmed|accept|agree|choose|pick|tick|select",
         "if i say|answer|reply|agree|approve|confirm",
         "ready for|await my|our|further input|instructions|questions",
+        "my|our answer|reply|choice|decision|confirmation|approval|go-ahead|verdict|consent|permission|response|selection",
+        "hear|hears back ?from me|us",
     ],
     # human.question
     "L303": [
@@ -268,6 +283,11 @@ PHRASES = {
         "! @send ~8 to|in|into|on ~4 channel|group|chat|room|topic|newsletter",
         "! @send ~6 to my|our|his|her ..1 phone|inbox|mailbox|dm|dms|mobile|watch|wife|husband|boss|team|family",
         "! @reach|<reach> me|us by|via email|mail|sms|text|phone",
+        "! notify|alert|inform|page|message|email|text|dm|mail|ping the|my|our|all|every ..2 team|group|channel|everyone|colleagues|staff|on-call|family|wife|husband|boss|subscribers|members|admins",
+        "! let the|my|our ..2 team|group|family|colleagues|wife|husband|boss know",
+        "! @send ~6 as ?a|an ..1 sms|push|email|dm|notification|text",
+        "! ping|message|notify|alert|dm <handle>|<address>",
+        "! tweet|toot it|this|the|them",
     ],
     # silence.unnamed
     "L501": [
@@ -294,6 +314,15 @@ PHRASES = {
         "! end|finish|exit|stop|terminate|quit silently|quietly|without",
         "without ?any|a|sending|producing|writing output|message|reply|response|report|anything|notification",
         "! leave me alone",
+        "do|does not want|need|wish ~4 message|messages|report|reports|notification|notifications|output|anything|alert|alerts|mail|mails|answer",
+        "no messages|reports|notifications|alerts|replies|answers|digest ?then ?please ?at ?all $",
+        "nothing is|should|must|may|needs|has ?to ?be sent|reported|delivered|posted|said|written|output",
+        "answer|message|report|reply|response|output should|must|may|can|shall|is ?to ?be|stay|remain empty|blank|omitted|skipped|dropped|suppressed",
+        "! leave the answer|reply|response|message|report|output empty|blank|out",
+        "! spare me|us",
+        "rather not hear|be|get",
+        "keep it|that|this to yourself",
+        "only then",
     ],
     # silence.combined: the marker with other text beside it
     "L502": [
@@ -331,3 +360,5 @@ FILL = """
 """
 # Names of slots that the session fills in by itself: it knows the date.
 KNOWN = "date today day month year week weekday time now yyyy mm dd hh ss timestamp"
+# Words after which a noun has to come.
+PREPOSITIONS = "in for of to from about with on at near between by into the a an my our"
