@@ -22,10 +22,10 @@ from ..errors import OpsError, Unreadable
 from ..host.gateway import Gateway
 from .facts import Facts, Limits, read_facts
 from .health import NONE, START
-from .memory import Memory, MemoryFile
-from .plan import Rules, plan, reading, refused
+from .memory import Memory, MemoryFile, not_after
+from .plan import NEVER, Rules, plan, reading, refused
 from .service import Nobody, Outcome, ServiceManager, detect
-from .verdict import Verdict, decide
+from .verdict import Verdict, decide, woke
 
 WATCHER = "gateway"
 ANOTHER_RUNS = 3
@@ -90,14 +90,20 @@ class Supervisor:
         self._complained_at: float | None = None
         self._interval = 60.0
 
-    def once(self) -> Verdict:
-        """One pass: look, decide, restart when it is due, tell what is new. Never raises for what it sees."""
+    def once(self, *, alone: bool = False) -> Verdict:
+        """One pass: look, decide, restart when it is due, tell what is new. Never raises for what it sees.
+
+        `alone`: nobody looks regularly, so a long time since the last look is no sign of a sleep. What is
+        seen then is seen for the first time, and needs a second look before anything is done.
+        """
         now = self.clock.now()
         try:
             opened = self._file.open(now)
         except OpsError as error:
             return self._without_memory(error, now)
         memory = opened.memory
+        if alone and woke(memory.seen, now, self.limits):
+            memory = replace(not_after(memory, now), last_pass_at=None, wanted_since=None)
         facts, verdict = self._judge(memory, now)
         done = plan(verdict, facts, memory, now, self.rules, self.limits, self._helpless())
         events = done.events
@@ -118,16 +124,19 @@ class Supervisor:
             memory = self._say(
                 reading(verdict, facts, memory, profile_name(self.home), now, events), memory, now
             )
-            self._file.write(self._signed(memory), durable=memory.outage is not None)
+            self._file.write(self._signed(memory, alone), durable=memory.outage is not None)
         except OpsError as error:
             return self._without_memory(error, now)
         return verdict
 
     def run(self) -> int:
         """Pass after pass until the clock says stop. Returns the exit code."""
+        said = ""
         while True:
             verdict = self.once()
-            self._log(f"{verdict.state}: {verdict.text}")
+            if verdict.state != said:
+                said = verdict.state
+                self._log(f"{verdict.state}: {verdict.text}")
             if self.clock.wait(self._interval):
                 return 0
 
@@ -168,7 +177,8 @@ class Supervisor:
         return memory if outcome.ok else refused(memory, outcome.detail)
 
     def _say(self, found: Reading, memory: Memory, now: float) -> Memory:
-        busy = bool(found.findings or found.blind or found.events)
+        judged = not any(blind.holds == NEVER for blind in found.blind)
+        busy = bool(found.findings or found.events or len(found.blind) > (not judged))
         if not busy and memory.telling <= 0:
             return memory
         try:
@@ -176,14 +186,14 @@ class Supervisor:
         except Unreadable as error:
             self._log(str(error))
             arrived = False
-        again = busy or arrived is False
+        again = busy or arrived is False or not judged
         return replace(memory, telling=TELL_AGAIN if again else memory.telling - 1)
 
-    def _signed(self, memory: Memory) -> Memory:
+    def _signed(self, memory: Memory, alone: bool) -> Memory:
         return replace(
             memory,
-            pid=os.getpid(),
-            started=process_start_time(),
+            pid=None if alone else os.getpid(),
+            started=None if alone else process_start_time(),
             interval=self._interval,
             last_pass_at=self.clock.now(),
             manager=self._manager.name if self._manager else "",
