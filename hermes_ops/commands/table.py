@@ -49,7 +49,7 @@ def run(arguments: Any) -> int:
     if arguments.timeline:
         _timeline(readable, form == "json")
     else:
-        watchers = [] if arguments.jobs else table.active_watchers(home)
+        watchers = None if arguments.jobs else table.active_watchers(home)
         content = _content(table.sections(readable, watchers, noted), form)
         if arguments.out:
             return _write(Path(arguments.out).absolute(), content, arguments.commit)

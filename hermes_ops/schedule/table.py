@@ -61,18 +61,16 @@ class Section:
 
 
 def sections(
-    found: Sequence[Schedules], watchers: Sequence[manifest.Entry], noted: Mapping[str, notes.Note]
+    found: Sequence[Schedules], watchers: Sequence[manifest.Entry] | None, noted: Mapping[str, notes.Note]
 ) -> list[Section]:
-    """The table as data; ``watchers`` are those that are there. Raises Unreadable for a profile not read."""
+    """The table as data; ``watchers`` are those that are there, None: not known. Raises Unreadable."""
     redact = Redactor().text
     result = []
     for schedules in found:
         if schedules.problem is not None:
             raise schedules.problem
-        rows = [
-            _row(declared, schedules, job, watchers, noted, redact) for declared, job in schedules.pairs()
-        ]
-        rows.sort(key=lambda row: (row.job.name.casefold(), row.job.id))
+        pairs = sorted(schedules.pairs(), key=lambda pair: (pair[0].name.casefold(), pair[0].id))
+        rows = [_row(declared, schedules, job, watchers, noted, redact) for declared, job in pairs]
         zone = schedules.zone
         result.append(Section(schedules.profile.name, zone.name, zone.problem, tuple(rows)))
     return result
@@ -199,17 +197,17 @@ def _row(
     declared: Declared,
     schedules: Schedules,
     job: Any,
-    watchers: Sequence[manifest.Entry],
+    watchers: Sequence[manifest.Entry] | None,
     noted: Mapping[str, notes.Note],
     redact: Callable[[str], str],
 ) -> Row:
     note = noted.get(declared.key, notes.Note())
-    names = manifest.watching_job(watchers, declared.key, declared.name)
-    own = next((entry for entry in watchers if entry.job == declared.key), None)
+    there = watchers or ()
+    names = manifest.watching_job(there, declared.key, declared.name)
+    own = next((entry for entry in there if entry.job == declared.key), None)
     if own is not None:
-        names = sorted(
-            {entry.name for entry in watchers if manifest.watches(entry, own)} | set(names) - {own.name}
-        )
+        above = {entry.name for entry in there if manifest.watches(entry, own)}
+        names = sorted(above | set(names) - {own.name})
     if note.watcher:
         names = [*names, note.watcher]
     model = declared.model or ("none" if declared.mode == "script" else "default")
@@ -223,7 +221,7 @@ def _row(
         runs=redact(_runs(declared)),
         deliver=redact(", ".join(declared.deliver)),
         model=redact(model),
-        watched_by=redact(", ".join(names) or NOBODY),
+        watched_by=redact(", ".join(names) or (NOBODY if watchers is not None else "unknown")),
         note=redact(note.text),
     )
 

@@ -6,7 +6,6 @@ together with them. What ends with the machine is noticed by somebody outside al
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -154,15 +153,14 @@ def _file_evidence(home: Path, entry: Entry) -> Evidence:
 
 
 def _daemon(home: Path) -> Evidence:
-    """The supervisor's daemon by the file it rewrites as it goes round."""
-    path = home / "ops" / "watchers" / f"{DAEMON}.json"
+    """The supervisor's daemon by what it writes down at each look."""
+    from ..liveness.memory import MemoryFile
+
     try:
-        data = json.loads(path.read_bytes())
-        return Evidence(True, last_ok=_time(data.get("last_ok")), error=data.get("error") or None)
-    except FileNotFoundError:
-        return Evidence(False)
-    except (OSError, ValueError, AttributeError) as error:
-        return Evidence(None, problem=f"{path}: {error}")
+        looked_at = MemoryFile(home).read().last_pass_at
+    except OpsError as error:
+        return Evidence(None, problem=str(error))
+    return Evidence(looked_at is not None, last_ok=looked_at)
 
 
 def _deaf(home: Path, job: Job) -> str | None:
