@@ -65,9 +65,10 @@ def _accept(home: Any, arguments: Any, now: float) -> int:
         return 0
     if accepted.damaged:
         say(f"the snapshot before was damaged and lies at {accepted.damaged}")
-    known = 0 if before is None else len(before.changes)
     counted = f"{len(made.jobs)} job" + ("" if len(made.jobs) == 1 else "s")
-    say(f"accepted by {made.by}: {counted}, {known} changed ({made.reason})")
+    if before is not None and before.snapshot is not None:
+        counted += f", {len(before.changes)} changed"
+    say(f"accepted by {made.by}: {counted} ({made.reason})")
     return 0
 
 
