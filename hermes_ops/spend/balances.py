@@ -45,8 +45,8 @@ class Account:
 
     @property
     def id(self) -> str:
-        """Tells two accounts apart without holding the key: 12 hex digits of a hash of key and address."""
-        text = f"{self.key or ''}\n{self.url}".encode("utf-8", "surrogatepass")
+        """Tells two accounts apart without holding the key: 12 hex digits of a hash of key, address, path."""
+        text = f"{self.key or ''}\n{self.url}\n{self.path}".encode("utf-8", "surrogatepass")
         return hashlib.sha256(b"hermes-ops account\n" + text).hexdigest()[:12]
 
 

@@ -145,7 +145,7 @@ def ordered_times(times: Sequence[float], now: float) -> list[float]:
     usable = [index for index, at in enumerate(times) if at <= now + FUTURE_SLACK]
     standing = _longest_ascending(usable, times)
     result: list[float] = []
-    last = times[standing[0]] if standing else now
+    last = times[min(standing)] if standing else now
     for index, at in enumerate(times):
         if index in standing:
             last = at
@@ -168,7 +168,7 @@ def fallen(done: Sequence[Step], since: float, until: float) -> float:
     return total
 
 
-def _longest_ascending(indexes: Sequence[int], times: Sequence[float]) -> dict[int, None]:
+def _longest_ascending(indexes: Sequence[int], times: Sequence[float]) -> set[int]:
     """The longest subsequence of `indexes` whose times do not descend."""
     tails: list[float] = []
     at_tail: list[int] = []
@@ -181,12 +181,12 @@ def _longest_ascending(indexes: Sequence[int], times: Sequence[float]) -> dict[i
             at_tail.append(index)
         else:
             tails[place], at_tail[place] = times[index], index
-    chain: list[int] = []
+    chain: set[int] = set()
     step: int | None = at_tail[-1] if at_tail else None
     while step is not None:
-        chain.append(step)
+        chain.add(step)
         step = before[step]
-    return dict.fromkeys(reversed(chain))
+    return chain
 
 
 def _longest_silence(since: float, until: float, awake: Sequence[float]) -> tuple[float, float]:
