@@ -38,9 +38,8 @@ def run(arguments: argparse.Namespace) -> int:
         placed, problems = read_placed(context, arguments.days)
         if arguments.apply:
             move = proposal(context, placed, arguments.apply)
-            return _say_done(
-                arguments, apply_move(context.home, move, context.now, dry_run=arguments.dry_run)
-            )
+            done = apply_move(context.home, move, context.now, dry_run=arguments.dry_run)
+            return _say_done(arguments, done)
         problems += [one.text for one in blind] + load(context.home, OPTIONS).problems
         wished = wishes(context.home)
         moves = propose(placed, wished, context.now)

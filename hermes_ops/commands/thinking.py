@@ -13,7 +13,7 @@ from ..core.render import Table, as_text
 from ..core.watch import Context
 from ..settings import Settings, load
 from ..spend.run_costs import dollars
-from ..spend.thinking import OPTIONS, DayUse, explain, judge, read_days, spans
+from ..spend.thinking import OPTIONS, DayUse, between_days, explain, judge, read_days
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +29,8 @@ def run(arguments: argparse.Namespace) -> int:
         settings = load(context.home, OPTIONS)
         problems = [*settings.problems, *(one.text for one in context.ledger().collect(context.now).blind)]
         uses = read_days(context, arguments.days)
-        findings = judge(context, spans(context))
+        problems += [one.text for one in between_days(context, uses)]
+        findings = judge(context, uses)
         if arguments.json:
             data = [_data(use) for use in uses]
             said = [finding.as_dict() for finding in findings]
@@ -71,13 +72,14 @@ def _report(context: Context, settings: Settings, uses: list[DayUse]) -> None:
     if full:
         mean = sum(use.thinking_usd for use in full) / len(full)
         lower = any(use.thinking_lower_bound for use in full)
-        say(f"Thinking on the {len(full)} full days with use: {dollars(mean, lower)} a day on average.")
+        days = f"{len(full)} full day{'s' if len(full) > 1 else ''}"
+        say(f"Thinking on the {days} with use: {dollars(mean, lower)} a day on average.")
     for one in settings["thinking.watch"]:
         say(f"Watched: {one.model}" + (f" since {one.since}" if one.since else ""))
 
 
 def _row(use: DayUse, today: str) -> tuple[str, ...]:
-    label = f"{use.day} so far" if use.day == today else use.day or "around midnight"
+    label = f"{use.day} so far" if use.day == today else use.day or "no one day"
     auxiliary = sum(usd for _, usd, _ in use.tasks.values())
     lower = any(lower for _, _, lower in use.tasks.values())
     notes = [line for line in explain(use) if "known price" in line or "plan" in line]

@@ -118,7 +118,8 @@ def told(context: Context, quiet: Quiet) -> str:
     since = show(quiet.since, context.zone.tz)
     return (
         f"silent in all {quiet.silent} runs since {since}; before, it spoke in {quiet.spoke} of"
-        f" {quiet.before} runs, never silent for more than {quiet.longest} in a row (chance {quiet.chance:.1g})"
+        f" {quiet.before} runs, and was silent for {quiet.longest} in a row at most"
+        f" (chance {quiet.chance:.1g})"
     )
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from ..host.schedules import next_due
 from ..settings import Option, number, words
+from ..spend.run_costs import JOB_ID
 from .chains import fits_chain, sources_first
 from .job_cost import JobCost, Placed
 from .minutes import MINUTES, Busy, crowded, hours_of_change, near, time_of
@@ -64,7 +65,9 @@ class Move:
 
     def command(self) -> str:
         """What a person types for it; the expression has digits and `* , - /` alone."""
-        profile = "" if self.placed.profile == "default" else f"-p {self.placed.profile} "
+        from shlex import quote
+
+        profile = "" if self.placed.profile == "default" else f"-p {quote(self.placed.profile)} "
         return f'hermes {profile}cron edit {self.placed.job.id} --schedule "{self.expr}"'
 
 
@@ -102,6 +105,8 @@ def propose(placed: Iterable[Placed], wishes: Wishes, now: float) -> list[Move]:
 
 def kept(one: Placed, wishes: Wishes) -> str | None:
     """Why a job is not moved at all; None: it may be."""
+    if not JOB_ID.fullmatch(one.job.id):
+        return "its id is none of the host's"
     if one.ours:
         return "a watcher of this plugin"
     if one.job.no_agent:

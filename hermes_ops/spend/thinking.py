@@ -188,13 +188,6 @@ def read_days(context: Context, days: int) -> list[DayUse]:
     return sorted(uses, key=lambda use: (use.day == NO_DAY, use.day))
 
 
-def read_last_day(context: Context) -> DayUse:
-    """The last 24 hours."""
-    watch = load(context.home, OPTIONS)["thinking.watch"]
-    rows = context.ledger().spent(COLUMNS, context.now - DAY, context.now)
-    return use_of_day(day(context.now, context.zone.tz), rows, watch, _Prices(context))
-
-
 class _Prices:
     """The price of a model, asked once, with the user's own prices first."""
 
@@ -219,26 +212,31 @@ def watch(context: Context) -> Reading:
     """The last full day and today so far against the caps; one finding for each cap."""
     collected = context.ledger().collect(context.now)
     blind = [Blind(one.key, one.text, "thinking.", one.holds, one.fix) for one in collected.blind]
-    return Reading.of(judge(context, spans(context)), blind)
-
-
-def spans(context: Context) -> list[tuple[str, DayUse]]:
-    """What is held against the caps, each with its words: none of them is longer than a day.
-
-    Where use lies between snapshots on two days, the last 24 hours are held against the caps as well.
-    """
-    now = show(context.now, context.zone.tz)
-    today = day(context.now, context.zone.tz)
     uses = read_days(context, 1)
-    found = [(f"today until {now}" if use.day == today else f"on {use.day}", use) for use in uses if use.day]
-    if any(use.calls for use in uses if not use.day):
-        found.append((f"in the 24 h until {now}", read_last_day(context)))
-    return found
+    return Reading.of(judge(context, uses), [*blind, *between_days(context, uses)])
 
 
-def judge(context: Context, found: Sequence[tuple[str, DayUse]]) -> list[Finding]:
-    """A finding for each cap that a span reaches; the worst span is told."""
+def between_days(context: Context, uses: Sequence[DayUse]) -> list[Blind]:
+    """Use between two snapshots more than a day apart: whether a day of it was over a cap nobody knows."""
     settings = load(context.home, OPTIONS)
+    caps = (settings["thinking.cap_usd"], settings["thinking.cap_thinking_usd"])
+    for use in uses:
+        if use.day == NO_DAY and (use.usd >= caps[0] > 0 or use.thinking_usd >= caps[1] > 0):
+            text = (
+                f"{dollars(use.usd, use.lower_bound)}, thinking {dollars(use.thinking_usd)}, was used between two"
+                " snapshots more than a day apart; whether a day was over its cap is not known"
+            )
+            return [Blind("thinking.days", text, "thinking.", fix="hermes ops watch thinking, once a day")]
+    return []
+
+
+def judge(context: Context, uses: Sequence[DayUse]) -> list[Finding]:
+    """A finding for each cap that yesterday or today reaches; the worse of them is told."""
+    settings = load(context.home, OPTIONS)
+    zone = context.zone.tz
+    today, yesterday = day(context.now, zone), day(day_start(context.now, zone) - DAY / 2, zone)
+    words_of = {today: f"today until {show(context.now, zone)}", yesterday: f"on {yesterday}"}
+    found = [(words_of[use.day], use) for use in uses if use.day in words_of]
     name = context.profiles[0].name
     findings = []
     for rule, key, cap in (

@@ -86,9 +86,7 @@ def report(arguments: argparse.Namespace, context: Context, settings: Settings) 
         say_json({**vars(counted), "zone": zone.name, "cap_tokens": cap, "over": over, "loud": counted.loud})
         return 1 if over or counted.loud else 0
     if counted.loud:
-        say(
-            f"{counted.bad} of {counted.lines} lines hold no usable numbers: the sums are no ground to act on."
-        )
+        say(f"{counted.bad} of {counted.lines} lines hold no usable numbers: no ground to act on the sums.")
     of_cap = f" of {cap:,.0f}" if cap is not None else ""
     say(f"{counted.day} ({zone.name}): {counted.tokens:,}{of_cap} tokens in {arguments.log}")
     for job, tokens in sorted(counted.jobs.items(), key=lambda one: (-one[1], one[0])):
