@@ -32,7 +32,10 @@ def row(model="m", task="", price="estimated", **counts):
     return spent(model, "openrouter", task, price, **counts)
 
 
-def used(*rows, watch=(), price=Price(), label=DAY):
+LISTED = Price()
+
+
+def used(*rows, watch=(), price=LISTED, label=DAY):
     return use_of_day(label, rows, watch, lambda model, provider: price)
 
 
@@ -48,9 +51,7 @@ def test_an_actual_bill_is_shared_out_the_same_way():
     assert use.reasoning_usd == pytest.approx(0.02)
 
 
-@pytest.mark.parametrize(
-    "price", [None, Price(cache_read=None), Price(output=0.0, input=0.0, cache_read=0.0)]
-)
+@pytest.mark.parametrize("price", [None, Price(cache_read=None), Price(0.0, 0.0, 0.0)])
 def test_without_a_price_the_tokens_are_told_and_no_dollars_are_made_up(price):
     use = used(row(usd=0.5, calls=1, input=10, output=10, cache_read=10, reasoning=5), price=price)
     assert use.reasoning_usd == 0.0 and use.reasoning_unknown == 5 and use.thinking_lower_bound
@@ -89,14 +90,8 @@ def test_a_row_with_impossible_numbers_is_left_out_and_said():
     assert use.bad == 1 and use.usd == pytest.approx(0.1)
 
 
-@given(
-    st.integers(0, 10**7),
-    st.integers(1, 10**7),
-    st.integers(0, 10**7),
-    st.floats(0, 1),
-    st.integers(0, 10**7),
-)
-def test_the_share_of_reasoning_is_a_share(new, out, read, part, reasoning):
+@given(st.integers(0, 10**7), st.integers(1, 10**7), st.integers(0, 10**7), st.integers(0, 10**7))
+def test_the_share_of_reasoning_is_a_share(new, out, read, reasoning):
     share = reasoning_share(row(input=new, output=out, cache_read=read, reasoning=reasoning), Price())
     assert share is not None and 0 <= share <= 1 + 1e-9
     exact = reasoning_share(row(input=0, output=out, reasoning=out), Price())
@@ -143,9 +138,8 @@ def totals(home, usd, calls, seen, *, compression):
                 ("plan", "sub", "anthropic", "", 9, 0.0, "included", 1795739600.0, 1795739700.0),
             ],
         )
-        db.execute(
-            "INSERT OR IGNORE INTO sessions(id, source, started_at) VALUES('long', 'telegram', 1795046400)"
-        )
+        session = ("long", "telegram", 1795046400.0)
+        db.execute("INSERT OR IGNORE INTO sessions(id, source, started_at) VALUES(?, ?, ?)", session)
     db.close()
 
 
@@ -189,18 +183,22 @@ def test_the_total_has_a_cap_of_its_own_and_below_both_it_is_silent(home):
     looked(home, at("2026-11-28 22:00"))
     assert looked(home, at("2026-11-29 05:45")).findings == ()
     home.use("s", at("2026-11-29 06:00"), 1.6)
-    assert [one.id for one in looked(home, at("2026-11-29 07:00")).findings] == [
-        "thinking.total:default/total"
-    ]
+    [finding] = looked(home, at("2026-11-29 07:00")).findings
+    assert finding.id == "thinking.total:default/total"
 
 
-def test_use_that_lies_between_two_days_is_held_against_a_day_of_24_hours(home):
+def test_use_between_snapshots_days_apart_is_said_to_be_unknown_by_day(home, capsys, monkeypatch):
     home.configure({"thinking": {"watch": ["m"]}})
     home.use("s", at("2026-11-20 10:00"), 0.1, first=at("2026-11-10 10:00"))
     looked(home, at("2026-11-27 20:00"))
     home.use("s", at("2026-11-29 20:00"), 0.9)
-    [finding] = looked(home, at("2026-11-29 21:00")).findings
-    assert "in the 24 h until" in finding.text and "$0.90" in finding.text
+    now = at("2026-11-29 21:00")
+    reading = looked(home, now)
+    assert reading.findings == () and [one.key for one in reading.blind] == ["thinking.days"]
+    assert "$0.90" in reading.blind[0].text and "not known" in reading.blind[0].text
+    monkeypatch.setattr("hermes_ops.commands.thinking.time.time", lambda: now)
+    assert cli.main(["thinking"]) == 1
+    assert "no one day" in capsys.readouterr().out
 
 
 def test_the_command_refuses_what_is_no_number_of_days_and_says_what_is_set_wrong(home, capsys):
