@@ -138,7 +138,9 @@ def count_messages(
     counted: Counter[tuple[str, str]] = Counter()
     for run in runs:
         at = run.finished_at or run.started_at or run.claimed_at
-        if at is not None and run.delivery == "sent":
+        # Of older runs the host no longer says whether what they said was sent.
+        spoke = run.delivery == "sent" or (run.delivery == "unknown" and run.outcome in ("said", "failed"))
+        if at is not None and spoke:
             counted[f"{run.profile}/{run.job_id}", day(at, zone)] += 1
     most: dict[str, tuple[int, str]] = {}
     for (key, when), number in sorted(counted.items()):
