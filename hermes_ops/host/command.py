@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -116,14 +117,12 @@ def run(command: Sequence[str], variables: dict[str, str], timeout: float, stdin
     except BaseException:
         _end(process)
         raise
-    if code is not None:
-        # A child that lives on may hold the streams open for ever: it is not waited for, and not ended.
-        for thread in threads:
-            thread.join(_DRAIN)
-    else:
+    if code is None:
         _end(process)
-        for thread in threads:
-            thread.join(_DRAIN)
+    # A child that lives on may hold the streams open for ever: it is not waited for, and not ended.
+    give_up = time.monotonic() + _DRAIN
+    for thread in threads:
+        thread.join(max(0.0, give_up - time.monotonic()))
     texts = [bytes(part).decode("utf-8", "replace") for part in kept]
     return Said(code, texts[0], texts[1])
 

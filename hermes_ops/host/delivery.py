@@ -216,7 +216,7 @@ def _home_channel(variable: str, home: Path, config: HostConfig) -> str | None:
 
 
 def _variable(name: str, home: Path, config: HostConfig) -> str | None:
-    """A variable as the gateway sees it: a simple value at the top of config.yaml stands in for one not set."""
+    """A variable as the gateway sees it: simple values at the top of config.yaml stand in for unset ones."""
     value = effective(name, home)
     if value is None:
         written = config.values.get(name)
