@@ -134,10 +134,9 @@ def _scheduler(report: Report, home: Path, now: float) -> None:
 def _outside(report: Report, home: Path, now: float) -> None:
     """Somebody outside the gateway has to notice when everything inside it ends."""
     from .core.run import OPTIONS as run_options
-    from .liveness.guard import supervisor_alive
 
     pinged = settings.load(home, run_options)["ping_url"]
-    alive, detail = supervisor_alive(home, now)
+    alive, detail = _supervisor(home, now)
     report.facts.append(f"supervisor: {detail}")
     report.facts.append("ping: after every run" if pinged else "ping: none (ops.ping_url)")
     if not alive and not pinged:
@@ -145,6 +144,25 @@ def _outside(report: Report, home: Path, now: float) -> None:
             "nobody watches",
             "when the gateway dies the watchers die with it: hermes ops supervise install, or ops.ping_url",
         )
+
+
+def _supervisor(home: Path, now: float) -> tuple[bool, str]:
+    """Whether a supervisor of this home runs, and what shows it."""
+    from ._common.files import is_alive
+    from .liveness.guard import SILENT
+    from .liveness.memory import MemoryFile
+
+    try:
+        memory = MemoryFile(home).read()
+    except OpsError as error:
+        return False, str(error)
+    if memory.last_pass_at is None:
+        return False, "none has ever run here"
+    ago = f"its last look was {span(max(0.0, now - memory.last_pass_at))} ago"
+    gone = memory.pid is not None and is_alive(memory.pid, memory.started) is False
+    if gone or now - memory.last_pass_at > SILENT:
+        return False, f"does not run; {ago}"
+    return True, f"runs; {ago}"
 
 
 def _own_files(report: Report, home: Path, now: float) -> None:

@@ -70,21 +70,21 @@ def load(home: Path, options: Iterable[Option]) -> Settings:
 
 # The modules below hermes_ops that have OPTIONS.
 MODULES = (
+    "core.action",
     "core.alert",
     "core.incident",
-    "core.action",
     "core.run",
     "doctor",
     "liveness.backup",
-    "liveness.supervise",
+    "liveness.service",
     "quality.probes",
     "schedule.deliveries",
     "schedule.moving",
+    "schedule.remind",
     "schedule.sweep",
+    "spend.accounts",
     "spend.budget",
-    "spend.costs",
     "spend.thinking",
-    "spend.wallet",
 )
 
 

@@ -1,6 +1,8 @@
 """Settings: environment before .env before config.yaml; what is wrong is said and the default holds."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -90,6 +92,17 @@ def test_an_unreadable_config_is_a_problem_and_not_a_crash(home):
     assert settings.load(home, OPTIONS).problems
     (home / "config.yaml").write_text("ops: 5")
     assert settings.load(home, OPTIONS).problems
+
+
+def test_every_module_that_has_options_is_listed():
+    package = Path(settings.__file__).parent
+    having = {
+        ".".join(path.relative_to(package).with_suffix("").parts)
+        for path in package.rglob("*.py")
+        if re.search(r"^OPTIONS\b", path.read_text("utf-8"), re.MULTILINE)
+    }
+    assert having == set(settings.MODULES)
+    assert list(settings.MODULES) == sorted(settings.MODULES)
 
 
 def test_every_option_of_every_module_has_a_name_of_its_own_and_a_default_that_passes():
