@@ -26,6 +26,7 @@ SLOW_RATIO = 2.0
 SLOW_DAYS = 5  # of the last seven that must lie above the average of the weeks before
 LEAST_BEFORE = 7  # days of history before the last seven
 NOISE = 0.005
+UNKNOWN = float("-inf")  # a time of which nothing is known; what fell then lies in no window
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ def burn(readings: Sequence[Seen], awake: Sequence[float], now: float, zone: tzi
         return None
     times = ordered_times([reading.at for reading in readings], now)
     done = steps(readings, times, awake)
-    first = times[0]
+    first = next((at for at in times if at > UNKNOWN), now)
     day = fallen(done, now - DAY, now)
     burst = _burst(done, now, day)
     pace = _pace(done, first, now, burst)
@@ -140,12 +141,13 @@ def ordered_times(times: Sequence[float], now: float) -> list[float]:
     """The times made to ascend, none later than `now`.
 
     A clock that was wrong for a while leaves times that do not agree with the order of the readings: the
-    longest ascending part of them stands, the others are moved between their neighbours.
+    longest ascending part of them stands, the others are moved back to the one before them. Those before all
+    that stand are of an UNKNOWN time.
     """
     usable = [index for index, at in enumerate(times) if at <= now + FUTURE_SLACK]
     standing = _longest_ascending(usable, times)
     result: list[float] = []
-    last = times[min(standing)] if standing else now
+    last = UNKNOWN
     for index, at in enumerate(times):
         if index in standing:
             last = at
@@ -154,18 +156,25 @@ def ordered_times(times: Sequence[float], now: float) -> list[float]:
 
 
 def fallen(done: Sequence[Step], since: float, until: float) -> float:
-    """The sum of the falls in [since, until); a step that lies across a bound counts in its part."""
+    """The sum of the falls in (since, until]; a step that lies across a bound counts in its part."""
     total = 0.0
-    for step in done:
+    for index in range(bisect_right(done, since, key=_until), len(done)):
+        step = done[index]
+        if step.since > until:
+            break
         if step.fell <= 0:
             continue
         length = step.until - step.since
         inside = min(step.until, until) - max(step.since, since)
         if length <= 0:
-            total += step.fell if since <= step.until <= until else 0.0
+            total += step.fell
         elif inside > 0:
             total += step.fell * inside / length
     return total
+
+
+def _until(step: Step) -> float:
+    return step.until
 
 
 def _longest_ascending(indexes: Sequence[int], times: Sequence[float]) -> set[int]:
@@ -191,7 +200,7 @@ def _longest_ascending(indexes: Sequence[int], times: Sequence[float]) -> set[in
 
 def _longest_silence(since: float, until: float, awake: Sequence[float]) -> tuple[float, float]:
     """The end and the length of the longest time between two signs of life within a step."""
-    if until - since < ASLEEP:
+    if until - since < ASLEEP or since == UNKNOWN:
         return until, 0.0
     points = [since, *sorted(at for at in awake if since < at < until), until]
     length, end = max((later - earlier, later) for earlier, later in pairwise(points))
@@ -201,9 +210,9 @@ def _longest_silence(since: float, until: float, awake: Sequence[float]) -> tupl
 def _burst(done: Sequence[Step], now: float, day: float) -> Burst | None:
     if day <= NOISE:
         return None
-    # The end is exclusive in `fallen`; a step that ends with the catching up still belongs to it.
+    # A step of no length at the waking itself belongs to it.
     bursts = [
-        Burst(step.since, fallen(done, step.since, min(now, step.since + CATCH_UP) + 1.0), step.slept)
+        Burst(step.since, fallen(done, step.since - 1.0, min(now, step.since + CATCH_UP)), step.slept)
         for step in done
         if step.slept and now - step.since < DAY
     ]
@@ -220,7 +229,7 @@ def _pace(done: Sequence[Step], first: float, now: float, burst: Burst | None) -
             end = min(now, burst.woke + CATCH_UP)
             # Asleep it could not spend: only the time after the catching up tells a pace.
             span -= max(0.0, end - max(begin, burst.woke - burst.slept))
-            amount -= fallen(done, max(begin, burst.woke), end + 1.0) if end > begin else 0.0
+            amount -= fallen(done, max(begin, burst.woke - 1.0), end) if end > begin else 0.0
         if span >= min(length, HOUR):
             found.append(max(0.0, amount) / span)
     return max(found, default=None)
