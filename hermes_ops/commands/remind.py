@@ -71,7 +71,8 @@ def _create(home: Path, text: str, arguments: Any, now: float) -> int:
     if why:
         raise OpsError(f"{deliver}: {why}; a lost reminder leaves no trace, so it is not made")
     made = remind.create(home, text, instant.at, name, deliver, now, dry_run=arguments.dry_run)
-    remarks = [remark for remark in (instant.remark, host.problem, _asleep(home, now)) if remark]
+    masked = "the host masks what looks like a secret in the text" if Redactor().find(text) else None
+    remarks = [remark for remark in (instant.remark, host.problem, masked, _asleep(home, now)) if remark]
     if arguments.json:
         shown = {"yours": show(made.at, yours), "host": show(made.at, host.tz)}
         reminder = None if arguments.dry_run else made.id
