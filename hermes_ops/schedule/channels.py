@@ -274,7 +274,7 @@ def _member(
         name, script = (history[-1].job_name, history[-1].no_agent) if history else (job_id, False)
         return Member(job_id, name or job_id, "removed", False, script, None, counts, last, None)
     job = place.job
-    state = "live" if job.live else job.state or "off"
+    state = "live" if job.live else "switched off" if job.state in ("scheduled", "") else job.state
     odd = quiet(history) if job.live and target != "local" else None
     expected = due(place, since, until)
     return Member(job_id, job.name, state, place.ours, job.no_agent, expected, counts, last, odd)

@@ -122,7 +122,7 @@ def spared(placed: Placed, keep: Collection[str], ours: Collection[str]) -> str 
     if not job.schedule.recurring:
         return "runs once" if job.schedule.kind == "once" else "no schedule that recurs"
     if not job.live:
-        return f"{job.state} already"
+        return "switched off" if job.state == "scheduled" else f"{job.state} already"
     return None
 
 

@@ -253,7 +253,7 @@ def _taken_over(record: dict[str, Any], job: Job | None) -> str | None:
     """What somebody else has done with a job since, or None when it is paused as we left it."""
     if job is None:
         return "removed"
-    if job.state != "paused":
+    if job.live or job.state != "paused":
         return "resumed by somebody else" if job.live else f"{job.state} now"
     if record["status"] == "pausing":  # broken off before it was read back
         return None if _by_us(record, job) else "paused by somebody else"
@@ -284,7 +284,7 @@ def _recover(data: dict[str, Any], day: str, now: float, read: Read) -> None:
                     job = read(Path(record["home"])).by_id(record["job"])
                 except Unreadable:
                     continue
-                if job is not None and job.state == "paused" and _by_us(record, job):
+                if job is not None and not job.live and job.state == "paused" and _by_us(record, job):
                     record.update(status="paused", **_stamp(job))
                     one["jobs"].append(record["job"])
                 else:

@@ -223,8 +223,8 @@ def between_days(context: Context, uses: Sequence[DayUse]) -> list[Blind]:
     for use in uses:
         if use.day == NO_DAY and (use.usd >= caps[0] > 0 or use.thinking_usd >= caps[1] > 0):
             text = (
-                f"{dollars(use.usd, use.lower_bound)}, of it {dollars(use.thinking_usd)} for thinking, was used"
-                " between snapshots more than a day apart; whether a day was over its cap is not known"
+                f"{dollars(use.usd, use.lower_bound)}, of it {dollars(use.thinking_usd)} for thinking, was"
+                " used between snapshots more than a day apart: whether a day was over its cap is not known"
             )
             return [Blind("thinking.days", text, "thinking.", fix="hermes ops watch thinking, once a day")]
     return []
