@@ -41,7 +41,9 @@ def run(arguments: Any) -> int:
     options = inner.parse_args(head, namespace=argparse.Namespace(**vars(arguments)))
     verb = options.names[0] if options.names and options.names[0] in gate_state.RESERVED else None
     names = options.names[1:] if verb else options.names
-    if verb == "list" and not names:
+    if verb == "list":
+        if names or command:
+            raise UsageError("list takes no name")
         return _list(options.json)
     if len(names) != 1:
         raise UsageError("one name of a gate, then options, then `-- COMMAND ARG...`")

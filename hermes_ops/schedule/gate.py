@@ -11,6 +11,7 @@ import os
 import re
 import signal
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,7 +24,7 @@ from .gate_state import BASELINE, CHANGED, FAILED, REMEMBERED, SAME, Gate
 
 QUIET = '{"wakeAgent": false}'
 LARGEST = 2_000_000  # bytes of a text that are read
-PATIENCE = 2.0  # seconds that a pipe may stay open when the command has ended
+PATIENCE = 1.0  # seconds that a pipe may stay open when the command has ended
 FAILURE_AGAIN = 86_400.0  # seconds until the same failure wakes the agent again
 MARKERS = {"[SILENT]", "SILENT", "NO_REPLY", "NO REPLY"}
 
@@ -130,16 +131,14 @@ def run_command(words: Sequence[str], timeout: float) -> Source:
     out, err = _Pipe(process.stdout), _Pipe(process.stderr)
     try:
         code = process.wait(timeout)
-        # What it left running may hold the pipes open; its own text is complete by then.
-        out.join(PATIENCE)
-        err.join(PATIENCE)
+        # What it left running may hold the pipes open; its own text is in them by then.
+        _wait_for(out, err)
     except subprocess.TimeoutExpired:
         code = None
     finally:
         _end(process.pid)
         process.wait()
-    out.join(PATIENCE)
-    err.join(PATIENCE)
+    _wait_for(out, err)
     said = _tail(err.content() or out.content())
     if out.size > LARGEST:
         return Source(failure=f"{words[0]} gave more than {LARGEST} bytes")
@@ -254,6 +253,12 @@ def _rounded(line: str, digits: int) -> str:
 def _tail(raw: bytes) -> str:
     lines = [line.strip() for line in raw[-4000:].decode("utf-8", "replace").splitlines() if line.strip()]
     return f": {' | '.join(lines[-3:])[-500:]}" if lines else ""
+
+
+def _wait_for(*pipes: _Pipe) -> None:
+    until = time.monotonic() + PATIENCE
+    for pipe in pipes:
+        pipe.join(max(0.0, until - time.monotonic()))
 
 
 def _end(pid: int) -> None:
