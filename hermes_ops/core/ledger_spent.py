@@ -51,11 +51,15 @@ class Spent:
 
 @dataclass(frozen=True)
 class Unplaced:
-    """Use that was there before the first snapshot, in rows that lived longer than a day: how many, of how
-    many sessions. How much of it fell into the asked time is not known."""
+    """Use that no one day holds, overlapping the asked time; how much of it fell into that is not known.
+
+    rows, sessions   what was there before the first snapshot, in rows that lived longer than a day
+    windows          differences of two snapshots more than a day apart; `spent` counts them, "" by day
+    """
 
     rows: int
     sessions: int
+    windows: int = 0
 
 
 def spent(
@@ -90,9 +94,9 @@ def spent_by_day(
     found = []
     for start, end in pairwise(day_bounds(bounds[0], bounds[1], zone)):
         within = (max(start, since), min(end, until))
-        place = f"AND d.until - d.since <= {ONE_DAY}"
+        place = f"AND d.until - d.since <= {ONE_DAY:.0f}"
         found += [(day(start, zone), group) for group in spent(ledger, by, *within, place)]
-    place = f"AND d.until - d.since > {ONE_DAY}"
+    place = f"AND d.until - d.since > {ONE_DAY:.0f}"
     return found + [("", group) for group in spent(ledger, by, since, until, place)]
 
 
@@ -106,10 +110,14 @@ def day_bounds(first: float, last: float, zone: tzinfo) -> list[float]:
 
 
 def unplaced(ledger: sqlite3.Connection, since: float, until: float) -> Unplaced:
-    """Rows from before the first snapshot whose life overlaps [since, until) and that no one day holds."""
-    row = ledger.execute(
+    """What overlaps [since, until) and belongs to no one day of it."""
+    rows = ledger.execute(
         "SELECT COUNT(*), COUNT(DISTINCT session) FROM unplaced "
-        "WHERE (last_seen >= ? OR last_seen IS NULL) AND (first_seen < ? OR first_seen IS NULL)",
+        "WHERE last_seen >= ? AND (first_seen < ? OR first_seen IS NULL)",
         (since, until),
     ).fetchone()
-    return Unplaced(*row)
+    wide = ledger.execute(
+        f"SELECT COUNT(*) FROM delta WHERE until - since > {ONE_DAY:.0f} AND until >= ? AND since < ?",
+        (since, until),
+    ).fetchone()
+    return Unplaced(*rows, *wide)

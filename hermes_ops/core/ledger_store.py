@@ -44,8 +44,9 @@ CREATE TABLE delta(
     cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL, reasoning INTEGER NOT NULL,
     usd REAL NOT NULL, price TEXT NOT NULL);
 CREATE INDEX delta_middle ON delta(middle);
+CREATE INDEX delta_wide ON delta(until) WHERE until - since > 93600;
 CREATE TABLE unplaced(
-    session INTEGER NOT NULL, route INTEGER NOT NULL, first_seen REAL, last_seen REAL,
+    session INTEGER NOT NULL, route INTEGER NOT NULL, first_seen REAL, last_seen REAL NOT NULL,
     PRIMARY KEY(session, route)) WITHOUT ROWID;
 CREATE INDEX unplaced_last_seen ON unplaced(last_seen);
 CREATE TABLE run(

@@ -123,7 +123,7 @@ class _Book:
                 counts, usd, price, since, until = found.grown
                 deltas.append((*key, since, until, (since + until) / 2, *counts, usd, price))
             elif found.kind == "unplaced":
-                unplaced.append((*key, seen.first, seen.last))
+                unplaced.append((*key, seen.first, now if seen.last is None else min(now, seen.last)))
         write = self._ledger.executemany
         write(f"INSERT OR REPLACE INTO counter VALUES({', '.join('?' * 12)})", counters)
         write(f"INSERT INTO delta VALUES({', '.join('?' * 13)})", deltas)

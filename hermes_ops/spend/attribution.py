@@ -24,7 +24,8 @@ class Burner:
     """One job or session (sub-agents and continuations included) and its part of what was used.
 
     ``usd`` is what is known, None when nothing of it has a price or all of it is in a plan; ``unknown`` tells
-    that some calls have no price, so that the sum is a lower bound. ``share`` is of the dollars, or of the tokens where no price is known.
+    that some calls have no price, so that the sum is a lower bound. ``share`` is of the dollars, or of the
+    tokens where no price is known.
     ``command`` is what to type, and where, to stop it.
     """
 

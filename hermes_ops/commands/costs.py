@@ -1,0 +1,141 @@
+"""`hermes ops costs`: what was spent, by day, provider, model, task, job and session."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from .._common.command_line import UsageError, say, say_json
+from .._common.files import write_atomic
+from .._common.home import hermes_home
+from ..core.render import as_text
+from ..core.watch import Context
+from ..errors import OpsError
+from ..spend.costs import GROUPS, NO_JOB, TOP, Report, from_ledger
+from ..spend.costs_text import (
+    cost,
+    count,
+    group_names,
+    lifetime_table,
+    measured_table,
+    movers_table,
+    remarks,
+    table_of,
+)
+
+MOST_DAYS = 3660
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--days", type=int, default=14, help="days to show, today included (default 14)")
+    parser.add_argument("--db", metavar="FILE", help="read one state.db alone, without the ledger")
+    parser.add_argument("--out", metavar="FILE.html", help="write the page there")
+    parser.add_argument("--by", choices=GROUPS, help="show one table only")
+    parser.add_argument("--top", type=int, default=TOP, help=f"lines of a table (default {TOP})")
+    parser.add_argument("--json", action="store_true", help="print all of it as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if not 0 < arguments.days <= MOST_DAYS:
+        raise UsageError(f"--days: expected 1 to {MOST_DAYS}")
+    if arguments.top < 1:
+        raise UsageError("--top: expected 1 or more")
+    context = Context(hermes_home(), time.time())
+    zone = context.zone
+    try:
+        report = _report(context, arguments)
+    finally:
+        context.close()
+    if arguments.out:
+        _write(Path(arguments.out), report, zone.tz)
+    if arguments.json:
+        say_json(report.as_dict())
+    elif arguments.out:
+        say(f"wrote {arguments.out}: {cost(report.total)} in {report.days} days")
+    else:
+        _say(report, zone.tz, arguments.by)
+    return 1 if report.problems else 0
+
+
+def _report(context: Context, arguments: argparse.Namespace) -> Report:
+    zone = context.zone
+    if arguments.db:
+        from ..spend.costs_database import from_database
+
+        path = Path(arguments.db)
+        path = path / "state.db" if path.is_dir() else path
+        return from_database(path, context.now, arguments.days, zone.tz, zone.name, arguments.top)
+    ledger = context.ledger()
+    collected = ledger.collect(context.now)
+    problems = [blind.text for blind in collected.blind]
+    notes = [f"{count(collected.bad)} rows hold no usable numbers and are left out"] if collected.bad else []
+    if collected.resets:
+        notes.append(f"totals of {count(collected.resets)} rows went down since the last look: not counted")
+    if collected.future:
+        notes.append(f"{count(collected.future)} rows are dated ahead of the clock: not counted yet")
+    return from_ledger(
+        ledger,
+        context.now,
+        arguments.days,
+        zone.tz,
+        zone.name,
+        _namer(context),
+        arguments.top,
+        problems,
+        notes,
+    )
+
+
+def _namer(context: Context) -> Any:
+    """Names of jobs and sessions as the host has them now, and what stops each."""
+    from ..spend.attribution import describe
+
+    homes = {profile.name: profile.home for profile in context.profiles}
+
+    def name(kind: str, group: tuple[str | None, ...]) -> tuple[str, Mapping[str, Any]]:
+        profile = group[0] or ""
+        if kind == "job":
+            if not group[1]:
+                return NO_JOB, {"profile": profile}
+            label, command = describe(homes.get(profile), profile, group[1], "", "cron")
+            return label, {"profile": profile, "stop": command}
+        label, command = describe(homes.get(profile), profile, None, group[1] or "", group[2] or "unknown")
+        return label, {"profile": profile, "source": group[2], "stop": command}
+
+    return name
+
+
+def _write(path: Path, report: Report, tz: Any) -> None:
+    from ..spend.costs_page import as_page
+
+    if path.is_dir():
+        raise OpsError(f"{path} is a directory; --out takes the name of a file")
+    if not path.absolute().parent.is_dir():
+        raise OpsError(f"{path.parent} is not there; --out takes a file in an existing directory")
+    write_atomic(path.absolute(), as_page(report, tz))
+
+
+def _say(report: Report, tz: Any, by: str | None) -> None:
+    from ..spend.costs_page import subtitle
+
+    total = report.total
+    say(f"costs of {report.days} days: {subtitle(report, tz)}")
+    plan = f", {count(total.included_tokens)} of them in a plan" if total.included_tokens else ""
+    say(f"total {cost(total)}, {count(total.calls)} calls, {count(total.tokens)} tokens{plan}")
+    for text in remarks(report):
+        say(f"! {text}" if text in report.problems else f"- {text}")
+    tables = [table_of(report, name) for name in group_names(by)]
+    if by is None:
+        if report.lifetime is not None:
+            tables += [lifetime_table(report, "session"), lifetime_table(report, "job")]
+        if report.measured:
+            tables.append(measured_table(report))
+        if report.movers:
+            tables.append(movers_table(report))
+    for table in tables:
+        say("")
+        for line in as_text(table).splitlines():
+            say(line)

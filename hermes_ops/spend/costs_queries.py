@@ -1,0 +1,179 @@
+"""Sums over the usage table of one state.db, as far as its schema has the columns."""
+
+from __future__ import annotations
+
+import operator
+import sqlite3
+from collections.abc import Iterator
+
+from ..core.ledger import Spent
+from ..host.database import columns
+from ..host.usage import billed_by, normal_url, providers_by_url
+
+# As the fields of Spent: calls, input, output, cache read and written, reasoning, dollars, calls without a
+# price, tokens in a plan.
+Sums = tuple[float, ...]
+
+_TABLE = "session_model_usage"
+_COUNTS = (
+    "api_call_count",
+    "input_tokens",
+    "output_tokens",
+    "cache_read_tokens",
+    "cache_write_tokens",
+    "reasoning_tokens",
+)
+_ESTIMATED, _ACTUAL = "estimated_cost_usd", "actual_cost_usd"
+_ROUTE = ("billing_provider", "billing_base_url", "model", "task")
+
+
+class Usage:
+    """Questions to one open database about the days that begin at `bounds` and end at `until`.
+
+    ``bad`` is how many of the ``rows`` hold no usable numbers; they are left out of every sum.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, bounds: list[float], until: float) -> None:
+        self._cursor = connection.cursor()
+        self._cursor.row_factory = None
+        self._present = columns(connection, _TABLE)
+        self._sessions = columns(connection, "sessions")
+        self._bounds, self._until = bounds, until
+        self._dated = {"session_id", "first_seen", "last_seen"} <= self._present
+        first, last = (_day_index(name, bounds) for name in ("first_seen", "last_seen"))
+        self._first_day, self._one_day = first, f"{first} = {last}"
+        self._clean = "1"
+        self.rows = self.bad = 0
+        if self._present:
+            self.rows = int(self._cursor.execute(f"SELECT COUNT(*) FROM {_TABLE}").fetchone()[0])
+            self.bad = self._count_bad()
+
+    def by_day(self) -> list[tuple[int, Spent]]:
+        """(index of the day, use) by model, provider and task, of rows that one day holds whole."""
+        if not self._dated:
+            return []
+        route = ", ".join(self._column(name) for name in _ROUTE)
+        query = (
+            f"SELECT {self._first_day}, {route}, {self._sums()} FROM {_TABLE} "
+            f"WHERE {self._within()} GROUP BY 1, 2, 3, 4, 5"
+        )
+        rows = self._cursor.execute(query, self._times()).fetchall()
+        written = [(provider or "", normal_url(url or "")) for _, provider, url, *_ in rows]
+        by_url = providers_by_url(written)
+        found = []
+        for (index, _, _, model, task, *sums), (provider, url) in zip(rows, written, strict=True):
+            group = (billed_by(provider, url, by_url), model or "unknown", task or "")
+            found.append((index, Spent(group, *sums)))
+        return found
+
+    def by_session(self) -> Iterator[tuple[str, Sums]]:
+        """The same use by session."""
+        if not self._dated:
+            return
+        query = f"SELECT session_id, {self._sums()} FROM {_TABLE} WHERE {self._within()} GROUP BY session_id"
+        for session_id, *sums in self._cursor.execute(query, self._times()):
+            yield str(session_id), tuple(sums)
+
+    def unplaced(self) -> list[tuple[float, float, str]]:
+        """(first seen, last seen, session) of the rows that lived in this time, and on more than one day."""
+        if not self._dated:
+            return []
+        query = (
+            f"SELECT first_seen, last_seen, session_id FROM {_TABLE} "
+            f"WHERE last_seen >= ? AND first_seen < ? AND NOT {self._one_day}"
+        )
+        return self._cursor.execute(query, (self._bounds[0], self._until)).fetchall()
+
+    def lifetimes(self) -> Iterator[tuple[str, Sums]]:
+        """All that each session ever used: its rows, or its own totals where those are more."""
+        rows = self._all_rows()
+        if "id" in self._sessions:
+            own = ", ".join(
+                f"COALESCE({name}, 0)" if name in self._sessions else "0" for name in (*_COUNTS, _ESTIMATED)
+            )
+            status = "cost_status" if "cost_status" in self._sessions else "NULL"
+            nothing = (0,) * 10
+            query = f"SELECT id, {status}, {own} FROM sessions"
+            for session_id, state, *totals in self._cursor.execute(query):
+                found = _at_least(rows.pop(session_id, nothing), totals, state)
+                if any(found):
+                    yield str(session_id), found
+        for session_id, sums in rows.items():
+            yield str(session_id), sums[:9]
+
+    def _all_rows(self) -> dict[str, Sums]:
+        """Sums by session over all time, and the estimate of each as the host wrote it."""
+        if "session_id" not in self._present:
+            return {}
+        query = (
+            f"SELECT session_id, {self._sums()}, SUM({self._number(_ESTIMATED)}) FROM {_TABLE} "
+            f"WHERE {self._clean} GROUP BY session_id"
+        )
+        return {row[0]: row[1:] for row in self._cursor.execute(query)}
+
+    def _times(self) -> tuple[float, float, float]:
+        return self._bounds[0], self._bounds[0], self._until
+
+    def _within(self) -> str:
+        window = "last_seen >= ? AND first_seen >= ? AND first_seen < ?"
+        return f"{window} AND {self._one_day} AND {self._clean}"
+
+    def _count_bad(self) -> int:
+        """Look for bad rows once: where there are none, no sum has to look for them."""
+        names = [name for name in (*_COUNTS, _ESTIMATED, _ACTUAL) if name in self._present]
+        if not names:
+            return 0
+        # Text compares as more than any number, and NULL is nothing.
+        sound = " AND ".join(f"{name} BETWEEN 0 AND 1000000000000000" for name in names)
+        query = f"SELECT COUNT(*) FROM {_TABLE} WHERE NOT ({sound})"
+        bad = int(self._cursor.execute(query).fetchone()[0])
+        if bad:
+            self._clean = f"COALESCE({sound}, 1)"
+        return bad
+
+    def _sums(self) -> str:
+        status, calls = self._column("cost_status"), self._number(_COUNTS[0])
+        estimated, actual = self._number(_ESTIMATED), self._number(_ACTUAL)
+        tokens = " + ".join(self._number(name) for name in _COUNTS[1:5])
+        values = [
+            *(self._number(name) for name in _COUNTS),
+            f"CASE {status} WHEN 'included' THEN 0 WHEN 'actual' THEN "
+            f"CASE WHEN {actual} > 0 THEN {actual} ELSE {estimated} END ELSE {estimated} END",
+            f"CASE WHEN {status} IN ('actual', 'estimated', 'included') THEN 0 ELSE MAX({calls}, 1) END",
+            f"CASE {status} WHEN 'included' THEN {tokens} ELSE 0 END",
+        ]
+        return ", ".join(f"SUM({value})" for value in values)
+
+    def _number(self, name: str) -> str:
+        return f"COALESCE({name}, 0)" if name in self._present else "0"
+
+    def _column(self, name: str) -> str:
+        return name if name in self._present else "NULL"
+
+
+def _at_least(sums: Sums, totals: list[float], status: str | None) -> Sums:
+    """The sums of a session's rows, or its own totals (six counts, the estimate) where those are more."""
+    calls, into, out, read, written, thought, usd, unknown, included, estimated = sums
+    try:
+        if totals[6] - estimated > 1e-9 and status != "included":
+            usd += totals[6] - estimated
+            unknown += status not in ("actual", "estimated")
+        counts = (calls, into, out, read, written, thought)
+        if any(map(operator.gt, totals, counts)):
+            counts = tuple(map(max, counts, totals))
+    except TypeError:  # totals that are text
+        return sums[:9]
+    return (*counts, usd, unknown, included)
+
+
+def _day_index(name: str, bounds: list[float]) -> str:
+    """An SQL expression: on which day from the bounds on a time lies, -1 before the first; by halving."""
+
+    def halve(low: int, high: int) -> str:
+        if low == high:
+            return str(low)
+        middle = (low + high + 1) // 2
+        earlier, later = halve(low, middle - 1), halve(middle, high)
+        return f"CASE WHEN {name} < {bounds[middle]!r} THEN {earlier} ELSE {later} END"
+
+    return f"(CASE WHEN {name} < {bounds[0]!r} THEN -1 ELSE {halve(0, len(bounds) - 1)} END)"
