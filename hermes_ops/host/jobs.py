@@ -16,6 +16,7 @@ from .zone import host_time
 
 JOB_ID = re.compile(r"[0-9a-f]{12}")
 _MAX_BYTES = 64_000_000
+_NONE = object()
 _PAUSES = (0.05, 0.15, 0.3)  # seconds to wait for somebody who writes the file in place
 
 
@@ -96,7 +97,7 @@ def read_jobs(home: Path) -> Jobs:
 def read_jobs_file(path: Path) -> Jobs:
     """Read a job list that lies anywhere; the same as `read_jobs`."""
     data = _load(path)
-    if data is None:
+    if data is _NONE:
         return Jobs(path, ())
     updated_at = None
     if isinstance(data, dict):
@@ -219,7 +220,7 @@ def find(jobs: Jobs, named: str) -> Job:
 
 
 def _load(path: Path) -> Any:
-    """The content of the file, None when there is none. One that does not parse is read again for a while."""
+    """The content of the file, _NONE when there is no file. What does not parse is read again for a while."""
     for pause in (*_PAUSES, None):
         try:
             with open(path, "rb") as file:
@@ -229,7 +230,7 @@ def _load(path: Path) -> Any:
             # strict=False is how the host reads control characters that stand bare in a text.
             return json.loads(raw.decode("utf-8-sig"), strict=False)
         except FileNotFoundError:
-            return None
+            return _NONE
         except OSError as error:
             why, cause = error.strerror or type(error).__name__, error
         except UnicodeDecodeError as error:
@@ -243,7 +244,7 @@ def _load(path: Path) -> Any:
         if pause is None:
             raise Unreadable(path, why) from cause
         time.sleep(pause)
-    return None
+    return _NONE
 
 
 def _schedule(record: Mapping[str, Any]) -> Schedule:
