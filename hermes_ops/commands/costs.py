@@ -18,6 +18,7 @@ from ..spend.costs import GROUPS, NO_JOB, TOP, Report, from_ledger
 from ..spend.costs_text import (
     cost,
     count,
+    counted,
     group_names,
     lifetime_table,
     measured_table,
@@ -71,11 +72,13 @@ def _report(context: Context, arguments: argparse.Namespace) -> Report:
     ledger = context.ledger()
     collected = ledger.collect(context.now)
     problems = [blind.text for blind in collected.blind]
-    notes = [f"{count(collected.bad)} rows hold no usable numbers and are left out"] if collected.bad else []
+    notes = [f"{counted(collected.bad, 'row')} left out: no usable numbers"] if collected.bad else []
     if collected.resets:
-        notes.append(f"totals of {count(collected.resets)} rows went down since the last look: not counted")
+        notes.append(
+            f"{counted(collected.resets, 'row')} not counted: the totals went down since the last look"
+        )
     if collected.future:
-        notes.append(f"{count(collected.future)} rows are dated ahead of the clock: not counted yet")
+        notes.append(f"{counted(collected.future, 'row')} not counted yet: dated ahead of the clock")
     return from_ledger(
         ledger,
         context.now,

@@ -10,6 +10,7 @@ from .costs import GROUPS, Group, Line, Report
 from .costs_text import (
     cost,
     count,
+    counted,
     lifetime_table,
     lines_of,
     measured_table,
@@ -52,7 +53,7 @@ def subtitle(report: Report, zone: tzinfo) -> str:
     said = f"{show(report.since, zone)} to {show(report.until, zone)} ({report.zone})"
     if first is None:
         return f"{said}; one database, no snapshots"
-    return f"{said}; {count(number)} snapshots since {show(first, zone)}"
+    return f"{said}; {counted(number, 'snapshot')} since {show(first, zone)}"
 
 
 def _total(report: Report) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..core.render import Table
-from .costs import GROUPS, NO_PRICE, Figure, Group, Line, Report
+from .costs import GROUPS, NO_DAY, NO_PRICE, Figure, Group, Line, Report
 
 _TITLES = {
     "day": "By day",
@@ -34,6 +34,11 @@ def cost(figure: Figure) -> str:
 
 def count(value: int) -> str:
     return f"{value:,}"
+
+
+def counted(value: int, noun: str) -> str:
+    """The number and the noun: "1 row", "4 rows"."""
+    return f"{value:,} {noun}{'' if value == 1 else 's'}"
 
 
 def lines_of(report: Report, name: str) -> tuple[Line, ...]:
@@ -95,18 +100,15 @@ def remarks(report: Report) -> list[str]:
     said = [*report.problems, *report.notes]
     total = report.total
     if report.unplaced_rows:
-        said.append(
-            f"{count(report.unplaced_rows)} rows of {count(report.unplaced_sessions)} sessions were in use on "
-            "more than one day before the first snapshot: not attributable to a day yet, and in no sum"
-        )
+        rows, sessions = counted(report.unplaced_rows, "row"), counted(report.unplaced_sessions, "session")
+        said.append(f"{rows} of {sessions}, used on more than one day: {NO_DAY}, and in no sum by day")
     if report.no_day is not None:
         said.append("use between two snapshots more than a day apart belongs to no one day; the total has it")
     if total.unknown_calls:
-        said.append(
-            f"{count(total.unknown_calls)} calls have no known price: sums with them are lower bounds"
-        )
+        unknown = counted(total.unknown_calls, "call")
+        said.append(f"{unknown} without a known price: sums with them are lower bounds")
     if total.included_tokens:
-        said.append(f"{count(total.included_tokens)} tokens are included in a plan and cost nothing extra")
+        said.append(f"{counted(total.included_tokens, 'token')} included in a plan, at no extra cost")
     return said
 
 
