@@ -131,12 +131,12 @@ class Incidents:
             with self._changing(watcher) as (opened, watched):
                 opened.durable = False
                 rules.advance(watched, now, period)
-                rules.give_up_waiting(watched, now)
+                done = rules.give_up_waiting(watched)
                 reading, accepted = self._accepted(opened.data, watcher, reading, now)
                 if opened.damaged:
                     watched.waiting.append(_set_aside(opened.damaged, now))
                 before = _shape(watched)
-                done = rules.take_in(watched, reading, now, accepted, clean)
+                done += rules.take_in(watched, reading, now, accepted, clean)
                 said, _ = self._choose(watched, now, period)
                 opened.durable = before != _shape(watched)
                 self._archive(watcher, done)

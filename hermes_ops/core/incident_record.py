@@ -86,13 +86,14 @@ OVER = ("over", "sees_again")
 
 @dataclass
 class Waiting:
-    """An event that has not arrived yet; ``said_at`` is set while nobody knows."""
+    """An event that has not arrived yet; ``said_at`` (and the clock then) is set while nobody knows."""
 
     id: str
     text: str
     severity: str
     at: float
     said_at: float | None = None
+    said_clock: float = 0.0
 
 
 @dataclass

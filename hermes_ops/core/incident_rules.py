@@ -141,7 +141,7 @@ def commit(watched: Watched, said: Iterable[Draft], now: float, sure: bool) -> l
         elif draft.event is not None:
             for event in watched.waiting:
                 if event.id == draft.event.id:
-                    event.said_at = now
+                    event.said_at, event.said_clock = now, watched.clock
         elif draft.record is not None:
             record = watched.incidents.get(draft.record.id)
             if record is None or record.episode != draft.record.episode:
@@ -184,17 +184,18 @@ def unsettled(watched: Watched) -> float | None:
     return min(times, default=None)
 
 
-def give_up_waiting(watched: Watched, now: float) -> None:
-    """Take for arrived what was said long ago and never settled."""
+def give_up_waiting(watched: Watched) -> list[Record]:
+    """Take for arrived what was said long ago and never settled; returns the records that are done with."""
     for record in watched.incidents.values():
         for one in record.said:
-            if not one.sure and (watched.clock - one.clock >= SETTLED_AFTER or one.at > now + DAY):
+            if watched.clock - one.clock >= SETTLED_AFTER:
                 one.sure = True
     watched.waiting = [
         event
         for event in watched.waiting
-        if event.said_at is None or -DAY <= now - event.said_at < SETTLED_AFTER
+        if event.said_at is None or watched.clock - event.said_clock < SETTLED_AFTER
     ]
+    return put_away(watched)
 
 
 def put_away(watched: Watched) -> list[Record]:
