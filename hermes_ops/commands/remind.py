@@ -16,6 +16,7 @@ from ..host.zone import zone
 from ..schedule import instants, remind
 
 PROGRAM = "hermes ops remind"
+BAD = ("lost", "failed", "undelivered")
 
 
 def add_arguments(parser: Any) -> None:
@@ -109,9 +110,9 @@ def _list(home: Path, arguments: Any, now: float) -> int:
         for one in found
         if arguments.all
         or one.state in ("pending", "late")
-        or (one.state in ("lost", "failed") and now - one.reminder.at < 14 * 86_400)
+        or (one.state in BAD and now - one.reminder.at < 14 * 86_400)
     ]
-    bad = any(one.state in ("late", "lost", "failed") for one in shown)
+    bad = any(one.state in ("late", *BAD) for one in shown)
     redact = Redactor()
     if arguments.json:
         say_json({"reminders": [redact.value(one.as_dict()) for one in shown]})
@@ -121,7 +122,7 @@ def _list(home: Path, arguments: Any, now: float) -> int:
         detail = f" ({redact.text(one.detail)})" if one.detail else ""
         text = " ".join(redact.text(one.reminder.text).split())[:60]
         where = f"{show(one.reminder.at, tz)}  {one.reminder.deliver}"
-        say(f"{one.reminder.id}  {one.state:<9} {where}  {text}{detail}")
+        say(f"{one.reminder.id}  {one.state:<11} {where}  {text}{detail}")
     if not shown:
         say('no reminders; make one: hermes ops remind "text" --at "2026-12-01 17:30" --deliver TARGET')
     return 1 if bad else 0

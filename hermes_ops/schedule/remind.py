@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from .instants import iso
 
 FORMAT = 1
 KEPT = 90 * 86_400.0  # seconds that a reminder is listed after its time
+LOOKED_UP = 14 * 86_400.0  # seconds after its time in which the logs are asked whether it arrived
 SCRIPT_STAYS = 3600.0  # seconds after its time in which a late run may still need its script
 LONGEST_TEXT = 3500  # characters; the smallest limit of the host's platforms is 4,000 with its own frame
 MARK = "# A reminder of hermes-ops."
@@ -35,6 +36,11 @@ OPTIONS = (
     settings.Option("remind.zone", "", settings.text, "your zone, when it is not the host's", ("OPS_ZONE",)),
 )
 
+# What the host's scheduler logs of a target when it has given up on it.
+_NOT_DELIVERED = re.compile(
+    r"no delivery target|unknown platform|not configured/enabled|failed to load gateway config"
+    r"|delivery error: |^delivery to .+ (?:failed|skipped)"
+)
 _SILENT = {"[SILENT]", "SILENT", "NO_REPLY", "NO REPLY"}
 
 
@@ -55,7 +61,12 @@ class Reminder:
 
 @dataclass(frozen=True)
 class Listed:
-    """A reminder and what became of it: pending, late, ran, failed, cancelled, lost, unknown."""
+    """A reminder and what became of it.
+
+    state  pending; late (its time has come, nothing ran it); delivered; undelivered; ran (whether it arrived
+           is not known); failed (its script did not run through); cancelled; lost (its job is gone and no run
+           of it is known); unknown
+    """
 
     reminder: Reminder
     state: str
@@ -185,6 +196,7 @@ def listed(home: Path, now: float) -> list[Listed]:
     except Unreadable as error:
         runs, problem = {}, str(error)
     found = [_became(one, jobs.get(one.job_id), runs.get(one.job_id), problem, now) for one in reminders]
+    found = _with_delivery(home, found, now)
     return sorted(found, key=lambda one: (one.state not in ("pending", "late"), abs(one.reminder.at - now)))
 
 
@@ -283,6 +295,38 @@ def _became(reminder: Reminder, job: Job | None, run: Any, problem: str, now: fl
     if now - reminder.at > 86_400.0 * 7:
         return Listed(reminder, "unknown", "the host has forgotten its runs of that time")
     return Listed(reminder, "lost", "its job is gone and no run of it is known")
+
+
+def _with_delivery(home: Path, found: list[Listed], now: float) -> list[Listed]:
+    """Tell by the host's logs whether what ran has arrived: with the job went what its record said of it."""
+    from ..host.logs import recent
+
+    ran = [one for one in found if one.state == "ran" and now - one.reminder.at < LOOKED_UP]
+    if not ran:
+        return found
+    since = min(one.reminder.at for one in ran) - 60.0
+    records = []
+    for name in ("agent.log", "errors.log"):
+        try:
+            records += recent(home / "logs" / name, since)
+        except Unreadable:
+            continue
+    told: dict[str, str | None] = {}  # job id -> what failed, None: it was delivered
+    for record in records:
+        said = re.match(r"Job '([0-9a-f]{12})': (.+)", record.message) if "cron" in record.logger else None
+        if said and _NOT_DELIVERED.search(said[2]):
+            told[said[1]] = said[2]
+        elif said and said[2].startswith("delivered to "):
+            told.setdefault(said[1], None)
+    return [_told(one, told) for one in found]
+
+
+def _told(one: Listed, told: Mapping[str, str | None]) -> Listed:
+    job_id = one.reminder.job_id
+    if one.state != "ran" or job_id not in told:
+        return one
+    why = told[job_id]
+    return replace(one, state="delivered" if why is None else "undelivered", detail=why or "")
 
 
 def _is_gate(line: str) -> bool:

@@ -1,6 +1,7 @@
 """Reminders: the right instant or a reason, the text as it was given, and nothing left when it fails."""
 
 import json
+import os
 import subprocess
 import sys
 from datetime import datetime, timezone
@@ -351,6 +352,33 @@ def test_what_became_of_a_reminder(home, host, capsys, monkeypatch, later, gone,
         write_jobs(home)
     due = utc("2026-12-01 16:30")
     (found,) = remind.listed(home, due + later)
+    assert found.state == state
+
+
+@pytest.mark.parametrize(
+    "line, state",
+    [
+        ("INFO cron.scheduler: Job '{job}': delivered to telegram:-100", "delivered"),
+        ("WARNING cron.scheduler: Job '{job}': platform 'telegram' not configured/enabled", "undelivered"),
+        ("ERROR cron.scheduler: Job '{job}': delivery to telegram:-100 failed: x", "undelivered"),
+        ("INFO cron.scheduler: Job 'ffffffffffff': delivered to telegram:-100", "ran"),
+        ("INFO gateway.run: user said: Job '{job}': delivered to telegram:-100", "ran"),
+        ("", "ran"),
+    ],
+)
+def test_whether_it_arrived_is_read_where_the_host_left_it(home, host, capsys, monkeypatch, line, state):
+    said(capsys, "x", *AT)
+    (record,) = read_records(home)
+    write_jobs(home)
+    runs = [execution(record["id"], "completed")]
+    monkeypatch.setattr("hermes_ops.host.executions.read_executions", lambda home, since=0.0: runs)
+    due = utc("2026-12-01 16:30")
+    (home / "logs").mkdir()
+    at = datetime.fromtimestamp(due + 5).strftime("%Y-%m-%d %H:%M:%S,000")
+    log = home / "logs" / "agent.log"
+    log.write_text(f"{at} {line.format(job=record['id'])}\n" if line else "")
+    os.utime(log, (due + 5, due + 5))
+    (found,) = remind.listed(home, due + 600)
     assert found.state == state
 
 
