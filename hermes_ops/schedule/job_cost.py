@@ -55,7 +55,7 @@ class Placed:
 def job_cost(costs: Sequence[RunCost], per_day: float | None) -> JobCost:
     """The mean cost of a run with its bootstrap interval over runs."""
     usd = [one.usd for one in costs]
-    interval = statistics.bootstrap(usd, lambda sample: mean(sample)) if usd else None  # type: ignore[arg-type]
+    interval = statistics.bootstrap(usd, mean) if usd else None
     longest = [
         one.run.finished_at - one.run.claimed_at
         for one in costs
