@@ -28,7 +28,8 @@ def is_off(case: Case) -> Found:
         return no(*seen)
     if job.paused_reason:
         seen.append(f"paused_reason: {job.paused_reason}")
-    return yes(f"the job is {job.state if job.enabled else 'disabled'}", seen, f"hermes cron resume {job.id}")
+    state = job.state if job.state in ("paused", "completed", "error") else "disabled"
+    return yes(f"the job is {state}", seen, f"hermes cron resume {job.id}")
 
 
 def is_scheduler_dead(case: Case) -> Found:
@@ -59,8 +60,7 @@ def is_not_due(case: Case) -> Found:
     due = schedules.previous_due(job.schedule, case.now, zone, job.last_run_at or job.created_at)
     seen = [f"last due {show(due, zone)}; next_run_at {show(job.next_run_at, zone)}"]
     case.read["due"] = due
-    since = job.created_at or 0.0
-    if due is None or due < since:
+    if job.last_run_at is None and (due is None or due < (job.created_at or 0.0)):
         return yes(
             f"it was not due yet since it was made ({show(job.created_at, zone)})",
             seen,
