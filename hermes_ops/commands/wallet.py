@@ -191,7 +191,7 @@ def _days(context: Context, days: float) -> list[dict[str, Any]]:
     awake = ledger.snapshots()
     rows = []
     for provider, account in ledger.accounts():
-        stored = ledger.balances(provider, account, since)
+        stored = [one for one in ledger.balances(provider, account, since) if one.at >= since - 3 * DAY]
         for currency in sorted({one.currency for one in stored}):
             seen = [Seen(one.at, one.amount) for one in stored if one.currency == currency]
             times = ordered_times([one.at for one in seen], context.now)

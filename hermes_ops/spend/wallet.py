@@ -62,10 +62,16 @@ def examine(context: Context, who: Callable[[State], bool] = is_telling) -> Exam
 
 
 def history(ledger: Ledger, watched: Watched, since: float) -> list[Seen]:
-    """The readings of one account in its currency, in the order in which they were made."""
+    """The readings of one account in its currency, in the order in which they were made.
+
+    One from long before `since` is of a clock that was wrong, or tells nothing of the time from then on.
+    """
     account = watched.account
-    readings = ledger.balances(account.provider, account.id, since)
-    return [Seen(one.at, one.amount) for one in readings if one.currency == account.currency]
+    return [
+        Seen(one.at, one.amount)
+        for one in ledger.balances(account.provider, account.id, since)
+        if one.currency == account.currency and one.at >= since - 3 * DAY
+    ]
 
 
 def _ledger(context: Context) -> tuple[Ledger | None, str, list[Blind]]:
