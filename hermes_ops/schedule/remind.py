@@ -190,7 +190,7 @@ def listed(home: Path, now: float) -> list[Listed]:
         return []
     jobs = {job.id: job for job in read_jobs(home).jobs}
     try:
-        since = min(one.at for one in reminders) - 86_400.0
+        since = min(one.created_at for one in reminders)
         runs = {run.job_id: run for run in read_executions(home, since)}
         problem = ""
     except Unreadable as error:
@@ -304,7 +304,7 @@ def _with_delivery(home: Path, found: list[Listed], now: float) -> list[Listed]:
     ran = [one for one in found if one.state == "ran" and now - one.reminder.at < LOOKED_UP]
     if not ran:
         return found
-    since = min(one.reminder.at for one in ran) - 60.0
+    since = min(one.reminder.created_at for one in ran)  # somebody may have run it before its time
     records = []
     for name in ("agent.log", "errors.log"):
         try:

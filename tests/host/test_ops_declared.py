@@ -1,0 +1,153 @@
+"""Table, diff, reminders and the gate on jobs that the real host made, ran, edited and delivered."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hermes_ops.host.jobs import read_jobs
+from hermes_ops.schedule import remind
+from tests.host.file_chats import FileChats
+from tests.host.hermes import HermesHome, Run
+from tests.host.model_server import ModelServer
+
+pytestmark = pytest.mark.host
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+DRIVER = Path(__file__).with_name("declared_driver.py")
+CHAT = "me"
+TEXT = "Call Ann about the keys ✓"
+
+
+@pytest.fixture(scope="module")
+def home() -> Iterator[HermesHome]:
+    with ModelServer([]) as server, HermesHome(server.url) as home:
+        home.configure({"timezone": "Europe/Berlin", "cron": {"wrap_response": False}})
+        home.install(CHECKOUT / "hermes_ops")
+        yield home
+
+
+@pytest.fixture(scope="module")
+def chats(home: HermesHome) -> FileChats:
+    return FileChats(home)
+
+
+@pytest.fixture(scope="module")
+def steps(home: HermesHome, chats: FileChats) -> dict[str, Any]:
+    done = subprocess.run(
+        [sys.executable, str(DRIVER), str(CHECKOUT), str(home.root / "looked-at")],
+        env=home.environment(),
+        cwd=home.project,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def changed(step: list[Any]) -> dict[str, list[str]]:
+    return {change["job"]: change["lines"] for change in json.loads(step[1])["changes"]}
+
+
+def test_the_table_of_real_jobs_stays_the_same_when_a_job_ran(steps: dict[str, Any]) -> None:
+    first, again, after_a_run = steps["tables"]
+    assert first == again == after_a_run
+    markdown = first[0]
+    assert "at 06:00, Monday to Friday" in markdown and "every 30 minutes" in markdown
+    assert "once at 2027-07-09 15:30 CEST" in markdown and "times in Europe/Berlin" in markdown
+    assert "morning \\| digest" in markdown
+    assert steps["disk ran"]["job"]["last_status"] == "ok"
+    assert steps["accepted"][0] == 0 and steps["same"][0] == 0
+
+
+def test_what_the_host_changed_is_told_and_nothing_else(steps: dict[str, Any]) -> None:
+    code, ids = steps["changed"][0], steps["ids"]
+    assert code == 1
+    assert changed(steps["changed"]) == {
+        ids["digest"]: [
+            "schedule: at 06:00, Monday to Friday (0 6 * * 1-5) -> at 05:30, Monday to Friday (30 5 * * 1-5)",
+            "model: default -> other/model",
+        ],
+        ids["later"]: ["removed"],
+    }
+    assert steps["table after"] != steps["tables"][0][1]
+
+
+def test_the_host_takes_an_unchanged_text_for_silence(steps: dict[str, Any]) -> None:
+    assert steps["gate written"][0] == 0
+    for step in ("gate first", "gate same"):
+        assert "**Status:** silent (wakeAgent=false)" in steps[step]["output"], step
+        assert steps[step]["job"]["last_status"] == "ok"
+    assert "agent skipped" in steps["gate before an agent"]["output"]
+
+
+def test_the_host_delivers_what_changed_and_a_failure(steps: dict[str, Any]) -> None:
+    changed_text = steps["gate changed"]["output"].split("---\n")[-1]
+    assert changed_text.strip().splitlines()[-1] == "two"
+    assert "news cannot tell whether anything changed" in steps["gate failed"]["output"]
+    assert steps["gate failed"]["job"]["last_status"] == "ok"
+
+
+def test_a_reminder_is_at_the_instant_that_was_meant_until_it_is_cancelled(steps: dict[str, Any]) -> None:
+    assert steps["local refused"][0] == 1 and "tells nobody" in steps["local refused"][2]
+    made = json.loads(steps["zones"][1])
+    assert made["yours"] == "2027-07-09 15:30 EDT" and made["host"] == "2027-07-09 21:30 CEST"
+    assert steps["pending"]["next_run_at"] == "2027-07-09T21:30:00+02:00"
+    assert datetime.fromisoformat("2027-07-09T19:30:00+00:00").timestamp() == made["at"]
+    assert steps["cancelled"][0] == 0 and steps["after cancelling"] is None
+
+
+def test_what_the_host_refuses_to_schedule_leaves_no_script(steps: dict[str, Any]) -> None:
+    code, _, err = steps["blocked"]
+    assert code == 1 and "Blocked" in err
+    assert steps["scripts left"] == []
+
+
+@pytest.fixture
+def zone_of_the_home(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Logs are read in the zone of the process that wrote them."""
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+def ok(run: Run) -> str:
+    assert run.returncode == 0, run.stdout + run.stderr
+    return run.stdout
+
+
+@pytest.mark.usefixtures("zone_of_the_home")
+def test_a_reminder_says_exactly_its_text_and_what_did_not_arrive_is_told(
+    home: HermesHome, chats: FileChats, steps: dict[str, Any]
+) -> None:
+    heard = json.loads(
+        ok(home.run("ops", "remind", TEXT, "--in", "2m", "--deliver", f"file-chat:{CHAT}", "--json"))
+    )
+    unheard = json.loads(steps["unheard"][1])
+    ok(home.run("cron", "run", heard["job"]))
+    assert chats.said(CHAT) == [TEXT]
+    chats.reachable(False)
+    home.run("cron", "run", unheard["job"])
+    assert chats.said(CHAT) == [TEXT]
+    states = {one.reminder.job_id: one.state for one in remind.listed(home.path, time.time())}
+    assert (states[heard["job"]], states[unheard["job"]]) == ("delivered", "undelivered")
+    # The host has forgotten both.
+    assert {heard["job"], unheard["job"]}.isdisjoint(job.id for job in read_jobs(home.path).jobs)
+
+
+def test_the_gate_takes_a_command_behind_the_hosts_own_command_line(home: HermesHome) -> None:
+    out = ok(home.run("ops", "gate", "clock", "--sort", "--", "/bin/sh", "-c", "echo b; echo a"))
+    assert json.loads(out) == {"wakeAgent": False}
+    kept = json.loads((home.path / "ops" / "gates" / "clock.json").read_text("utf-8"))
+    assert (kept["text"], kept["compared"]) == ("b\na\n", "a\nb")
