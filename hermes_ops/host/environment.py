@@ -20,7 +20,8 @@ _MAX_BYTES = 4_000_000
 # The grammar of python-dotenv, which is what the host loads the file with.
 _BLANK = re.compile(r"\s*")
 _EXPORT = re.compile(r"export[^\S\r\n]+")
-_KEY = re.compile(r"'([^']+)'|([^=#\s]+)")
+_QUOTED_KEY = re.compile(r"'([^']+)'")
+_KEY = re.compile(r"([^=#\s]+)")
 _SPACE = re.compile(r"[^\S\r\n]*")
 _SINGLE = re.compile(r"'((?:\\'|[^'])*)'")
 _DOUBLE = re.compile(r'"((?:\\"|[^"])*)"')
@@ -78,7 +79,7 @@ def effective(name: str, home: Path) -> str | None:
 
 def parse(text: str) -> dict[str, str]:
     """Read the text of a `.env`: a line that is no binding is skipped, `${NAME:-default}` is filled in."""
-    values: dict[str, str] = {}
+    values: dict[str, str | None] = {}  # None: named without a value, which takes back an earlier one
     position = 0
     while position < len(text):
         position = _BLANK.match(text, position).end()  # type: ignore[union-attr]
@@ -92,7 +93,9 @@ def parse(text: str) -> dict[str, str]:
             if key.endswith(_CREDENTIAL):
                 value = value.encode("ascii", "ignore").decode("ascii")
             values[key] = value
-    return values
+        elif key:
+            values[key] = None
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def _binding(text: str, position: int) -> tuple[str | None, str | None, int, bool]:
@@ -101,10 +104,10 @@ def _binding(text: str, position: int) -> tuple[str | None, str | None, int, boo
     position = export.end() if export else position
     key = None
     if not text.startswith("#", position):
-        found = _KEY.match(text, position)
+        found = (_QUOTED_KEY if text.startswith("'", position) else _KEY).match(text, position)
         if found is None:
             return None, None, position, False
-        key, position = found[1] or found[2], found.end()
+        key, position = found[1], found.end()
     position = _SPACE.match(text, position).end()  # type: ignore[union-attr]
     value = None
     if text.startswith("=", position):
@@ -130,9 +133,9 @@ def _value(text: str, position: int) -> tuple[str | None, int]:
     return re.sub(r"\s+#.*", "", found[0]).rstrip(), found.end()
 
 
-def _referred(found: re.Match[str], values: dict[str, str]) -> str:
+def _referred(found: re.Match[str], values: dict[str, str | None]) -> str:
     name, default = found[1], found[2] or ""
-    return values.get(name, os.environ.get(name, default))
+    return values[name] or "" if name in values else os.environ.get(name, default)
 
 
 def _decode(raw: bytes) -> str:

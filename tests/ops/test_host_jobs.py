@@ -118,11 +118,36 @@ def test_ids_that_stand_twice_and_records_that_are_none_are_told(tmp_path: Path)
 
 
 def test_a_record_of_nothing_but_null_is_read() -> None:
-    keys = (
-        "id name prompt script schedule schedule_display repeat enabled state no_agent deliver model provider"
-        " model_snapshot provider_snapshot skills skill context_from enabled_toolsets workdir origin"
-        " created_at next_run_at last_run_at last_status last_error last_delivery_error paused_at"
-    ).split()
+    keys = [
+        "id",
+        "name",
+        "prompt",
+        "script",
+        "schedule",
+        "schedule_display",
+        "repeat",
+        "enabled",
+        "state",
+        "no_agent",
+        "deliver",
+        "model",
+        "provider",
+        "model_snapshot",
+        "provider_snapshot",
+        "skills",
+        "skill",
+        "context_from",
+        "enabled_toolsets",
+        "workdir",
+        "origin",
+        "created_at",
+        "next_run_at",
+        "last_run_at",
+        "last_status",
+        "last_error",
+        "last_delivery_error",
+        "paused_at",
+    ]
     job = read_job(dict.fromkeys(keys))
     assert job.name and job.deliver == ("local",) and job.schedule.kind == "invalid"
     assert not job.enabled and job.state == "paused"
@@ -130,10 +155,28 @@ def test_a_record_of_nothing_but_null_is_read() -> None:
 
 @pytest.mark.parametrize("value", [[], {}, 7, "x", True, float("nan"), 10**400, [None], {"a": [1]}])
 def test_a_record_of_wrong_types_is_read(value: Any) -> None:
-    keys = (
-        "name prompt script schedule schedule_display repeat enabled state deliver model skills context_from"
-        " enabled_toolsets workdir origin created_at next_run_at last_run_at last_status paused_at"
-    ).split()
+    keys = [
+        "name",
+        "prompt",
+        "script",
+        "schedule",
+        "schedule_display",
+        "repeat",
+        "enabled",
+        "state",
+        "deliver",
+        "model",
+        "skills",
+        "context_from",
+        "enabled_toolsets",
+        "workdir",
+        "origin",
+        "created_at",
+        "next_run_at",
+        "last_run_at",
+        "last_status",
+        "paused_at",
+    ]
     job = read_job({"id": "06c6883b7ddd", **dict.fromkeys(keys, value)})
     assert job.name and job.deliver
     assert job.next_run_at is None
