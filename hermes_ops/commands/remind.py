@@ -16,6 +16,7 @@ from ..host.zone import zone
 from ..schedule import instants, remind
 
 PROGRAM = "hermes ops remind"
+HERE = "here"
 BAD = ("lost", "failed", "undelivered")
 
 
@@ -29,7 +30,11 @@ def add_arguments(parser: Any) -> None:
     parser.add_argument("--in", dest="after", metavar="LENGTH", help='"45m", "1h30m", "2d" from now')
     parser.add_argument("--zone", help="the zone of --at (default: ops.remind.zone, else the host's)")
     parser.add_argument("--fold", choices=("first", "second"), help="which one, where clocks repeat an hour")
-    parser.add_argument("--deliver", metavar="TARGET", help="where it goes (default: ops.remind.deliver)")
+    parser.add_argument(
+        "--deliver",
+        metavar="TARGET",
+        help="where it goes; here: the chat this runs in (default: ops.remind.deliver, else here)",
+    )
     parser.add_argument("--force-local", action="store_true", help="deliver to local, where nobody sees it")
     parser.add_argument("--dry-run", action="store_true", help="show the instant and check it, make nothing")
     parser.add_argument("--all", action="store_true", help="list: those that are over as well")
@@ -65,9 +70,7 @@ def _create(home: Path, text: str, arguments: Any, now: float) -> int:
         instant = instants.after(arguments.after, now)
     else:
         instant = instants.at(arguments.at, yours, name, now, arguments.fold)
-    deliver = arguments.deliver or ("local" if arguments.force_local else known["remind.deliver"])
-    if not deliver:
-        raise UsageError("where to? --deliver telegram:CHAT, or set ops.remind.deliver in config.yaml")
+    deliver = _target(arguments, known["remind.deliver"])
     why = remind.refusal(home, deliver, force_local=arguments.force_local)
     if why:
         raise OpsError(f"{deliver}: {why}; a lost reminder leaves no trace, so it is not made")
@@ -90,6 +93,18 @@ def _create(home: Path, text: str, arguments: Any, now: float) -> int:
         complain(PROGRAM, remark, 0)
     _clean(home, now)
     return 0
+
+
+def _target(arguments: Any, usual: str) -> str:
+    """Where it goes: what was asked for, the setting, the chat this runs in."""
+    here = remind.this_chat()
+    if arguments.deliver == HERE and not here:
+        raise UsageError("--deliver here: this does not run in a chat; name the target")
+    deliver = here if arguments.deliver == HERE else arguments.deliver
+    deliver = deliver or ("local" if arguments.force_local else usual or here)
+    if not deliver:
+        raise UsageError("where to? --deliver telegram:CHAT, or set ops.remind.deliver in config.yaml")
+    return deliver
 
 
 def _cancel(home: Path, named: str, as_json: bool, now: float) -> int:

@@ -7,6 +7,7 @@ anybody is refused before it is made, and `<home>/ops/reminders.json` keeps what
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -122,6 +123,14 @@ def refusal(home: Path, deliver: str, *, force_local: bool) -> str | None:
             )
         return None
     return check_target(home, deliver)
+
+
+def this_chat() -> str | None:
+    """The target of the chat that an agent's terminal runs in, as the host tells it; None elsewhere."""
+    parts = [
+        os.environ.get(f"HERMES_SESSION_{name}", "").strip() for name in ("PLATFORM", "CHAT_ID", "THREAD_ID")
+    ]
+    return ":".join(part for part in parts if part) if parts[0] and parts[1] else None
 
 
 def create(

@@ -201,7 +201,8 @@ def home(tmp_path, monkeypatch):
     write_jobs(home)
     monkeypatch.setenv("HERMES_HOME", str(home))
     monkeypatch.setenv("HERMES_TIMEZONE", "")
-    monkeypatch.delenv("OPS_ZONE", raising=False)
+    for name in ("OPS_ZONE", "HERMES_SESSION_PLATFORM", "HERMES_SESSION_CHAT_ID", "HERMES_SESSION_THREAD_ID"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("hermes_ops.commands.remind.time.time", lambda: NOW)
     return home
 
@@ -245,6 +246,19 @@ def test_settings_say_where_to_and_in_which_zone(home, host, capsys):
     (home / "config.yaml").write_text(json.dumps(config))
     code, out = said(capsys, "Call Ann", "--at", "2026-12-01 17:30")
     assert code == 0 and "2026-12-01 17:30 JST = 2026-12-01 09:30 CET on the host" in out.out
+
+
+def test_here_is_the_chat_that_the_host_tells_its_tools(home, host, capsys, monkeypatch):
+    code, out = said(capsys, "x", "--in", "45m", "--deliver", "here")
+    assert code == 2 and "not run in a chat" in out.err
+    for name, value in (("PLATFORM", "telegram"), ("CHAT_ID", "-100"), ("THREAD_ID", "17")):
+        monkeypatch.setenv(f"HERMES_SESSION_{name}", value)
+    for words in (("--deliver", "here"), ()):
+        assert said(capsys, "x", "--in", "45m", *words)[0] == 0
+    assert {record["deliver"] for record in read_records(home)} == {"telegram:-100:17"}
+    monkeypatch.setenv("HERMES_SESSION_PLATFORM", "cli")
+    code, out = said(capsys, "x", "--in", "45m")
+    assert code == 1 and "knows no platform 'cli'" in out.err
 
 
 @pytest.mark.parametrize(
