@@ -189,7 +189,8 @@ def _today_lines(
         lines.append(f"  {today.bad} of {today.rows} rows have numbers that cannot be, and are left out")
     if over:
         lines.append(f"  The cap of {amount(over.measure, over.cap)} is reached.")
-    lines.append(f"Still to come until {show(day_end(context.now, zone.tz), zone.tz)}, in {measure}:")
+    end, unit = show(day_end(context.now, zone.tz), zone.tz), "dollars" if measure == "usd" else measure
+    lines.append(f"Still to come until {end}, in {unit}:")
     return lines
 
 

@@ -13,19 +13,20 @@ from ..spend.run_costs import day_end
 from .job_cost import Placed
 
 CHAIN_SPAN = 28 * DAY
+Key = tuple[str, str]  # profile and job id
 LEAST_GAP = 600.0  # seconds that a job is given to end before the one that reads from it
 
 
-def sources_first(jobs: Mapping[tuple[str, str], Placed]) -> list[Placed]:
+def sources_first(jobs: Mapping[Key, Placed]) -> list[Placed]:
     """The costliest first, but a job after those it reads from (`context_from`); circles end somewhere."""
     order: list[Placed] = []
-    seen: set[tuple[str, str]] = set()
+    seen: set[Key] = set()
 
     def visit(one: Placed) -> None:
         if one.key in seen:
             return
         seen.add(one.key)
-        for source in _sources(one, jobs):
+        for source in sources(one, jobs):
             visit(source)
         order.append(one)
 
@@ -34,7 +35,8 @@ def sources_first(jobs: Mapping[tuple[str, str], Placed]) -> list[Placed]:
     return order
 
 
-def _sources(one: Placed, jobs: Mapping[tuple[str, str], Placed]) -> list[Placed]:
+def sources(one: Placed, jobs: Mapping[Key, Placed]) -> list[Placed]:
+    """The jobs that one reads from, of those that are to run."""
     found = (jobs.get((one.profile, job_id)) for job_id in one.job.context_from)
     return [source for source in found if source is not None and source.key != one.key]
 
@@ -42,8 +44,8 @@ def _sources(one: Placed, jobs: Mapping[tuple[str, str], Placed]) -> list[Placed
 def fits_chain(
     one: Placed,
     expr: str,
-    jobs: Mapping[tuple[str, str], Placed],
-    planned: Mapping[tuple[str, str], str],
+    jobs: Mapping[Key, Placed],
+    planned: Mapping[Key, str],
     now: float,
 ) -> tuple[str, ...] | None:
     """The jobs that have to move first for `expr` to keep the order of its chain; None: it does not keep it.
@@ -52,8 +54,8 @@ def fits_chain(
     today, they have to move first.
     """
     first = []
-    links = [(source, one) for source in _sources(one, jobs)]
-    links += [(one, reader) for reader in jobs.values() if one.key in {s.key for s in _sources(reader, jobs)}]
+    links = [(source, one) for source in sources(one, jobs)]
+    links += [(one, reader) for reader in jobs.values() if one.key in {s.key for s in sources(reader, jobs)}]
     for source, reader in links:
         other = reader if source is one else source
         later = planned.get(other.key, other.job.schedule.expr)

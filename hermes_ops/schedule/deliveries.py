@@ -17,6 +17,7 @@ from ..core.watch import Context
 from ..errors import Unreadable
 from ..settings import Option, load, number
 from .channels import Channel, Member, Place, Quiet, channels
+from .delivery_log import with_log
 
 LOG_BYTES = 400_000
 
@@ -44,7 +45,11 @@ def read_channels(context: Context, days: float | None = None) -> tuple[list[Cha
     places, blind = read_places(context)
     unread = {one.key.partition(":")[2] for one in blind}
     history = context.now - max(settings["deliveries.history_days"] * DAY, context.now - since)
-    runs = [run for run in context.ledger().runs(history, context.now) if run.profile not in unread]
+    runs = []
+    for profile in context.profiles:
+        if profile.name not in unread:
+            mine = context.ledger().runs(history, context.now, profile=profile.name)
+            runs += with_log(profile.home, mine)
     return channels(runs, places, since, context.now, due_count), blind
 
 

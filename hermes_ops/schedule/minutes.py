@@ -9,7 +9,7 @@ from datetime import datetime, timedelta, tzinfo
 
 from ..core.finding import DAY
 from ..host.schedules import due_times
-from .chains import sources_first
+from .chains import Key, sources_first
 from .job_cost import Placed
 
 MINUTES = 24 * 60
@@ -23,8 +23,8 @@ class Busy:
 
     def __init__(self, jobs: Iterable[Placed], now: float) -> None:
         self._now = now
-        self._times: dict[tuple[str, str], list[float]] = {}
-        self._zones: dict[tuple[str, str], tzinfo] = {}
+        self._times: dict[Key, list[float]] = {}
+        self._zones: dict[Key, tzinfo] = {}
         for one in jobs:
             if not one.job.no_agent:
                 self._times[one.key] = due_times(one.job.schedule, now, now + WEEK, one.zone)
@@ -54,9 +54,7 @@ class Busy:
         return max(counts.values(), default=0)
 
 
-def crowded(
-    jobs: Mapping[tuple[str, str], Placed], planned: Mapping[tuple[str, str], str], now: float
-) -> list[Placed]:
+def crowded(jobs: Mapping[Key, Placed], planned: Mapping[Key, str], now: float) -> list[Placed]:
     """The jobs to move out of crowded minutes: all but the costliest of each, sources last."""
     starts: dict[float, list[Placed]] = {}
     for one in jobs.values():
@@ -64,7 +62,7 @@ def crowded(
             for at in due_times(one.job.schedule, now, now + WEEK, one.zone):
                 starts.setdefault(at, []).append(one)
     rank = {one.key: place for place, one in enumerate(sources_first(jobs))}
-    found: dict[tuple[str, str], Placed] = {}
+    found: dict[Key, Placed] = {}
     for crowd in starts.values():
         if len(crowd) >= CLUSTER:
             for one in sorted(crowd, key=lambda one: rank[one.key])[1:]:

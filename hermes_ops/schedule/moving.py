@@ -17,7 +17,7 @@ from typing import Any
 from ..host.schedules import next_due
 from ..settings import Option, number, words
 from ..spend.run_costs import JOB_ID
-from .chains import fits_chain, sources_first
+from .chains import Key, fits_chain, sources, sources_first
 from .job_cost import JobCost, Placed
 from .minutes import MINUTES, Busy, crowded, hours_of_change, near, time_of
 
@@ -84,16 +84,24 @@ class Wishes:
 def propose(placed: Iterable[Placed], wishes: Wishes, now: float) -> list[Move]:
     """The moves that are worth it, each sound by itself unless it names others in `first`."""
     jobs = {one.key: one for one in placed if one.job.live and one.job.schedule.kind == "cron"}
-    planned: dict[tuple[str, str], str] = {}
+    dear = {key for key, one in jobs.items() if _worth(one.cost, wishes)}
+    feeding = _feeding(dear, jobs)
+    planned: dict[Key, str] = {}
     moves: list[Move] = []
     busy = Busy(jobs.values(), now)
     if wishes.cheap is not None:
         for one in sources_first(jobs):
+            if one.key not in dear and one.key not in feeding:
+                continue
             move = _into_cheap_hours(one, wishes, jobs, planned, busy, now)
             if move is not None:
                 moves.append(move)
                 planned[one.key] = move.expr
                 busy.move(one, move.expr)
+        for move in _for_nothing(moves, dear, jobs):
+            moves.remove(move)
+            del planned[move.placed.key]
+            busy.move(move.placed, move.placed.job.schedule.expr)
     for one in crowded(jobs, planned, now):
         move = _out_of_the_crowd(one, wishes, jobs, planned, busy, now)
         if move is not None:
@@ -142,14 +150,14 @@ def applies_now(one: Placed, expr: str, now: float) -> str:
 def _into_cheap_hours(
     one: Placed,
     wishes: Wishes,
-    jobs: Mapping[tuple[str, str], Placed],
-    planned: Mapping[tuple[str, str], str],
+    jobs: Mapping[Key, Placed],
+    planned: Mapping[Key, str],
     busy: Busy,
     now: float,
 ) -> Move | None:
     start, end = wishes.cheap or (0, 0)
     at = time_of(one.job.schedule.expr)
-    if kept(one, wishes) or at is None or at[1] is None or not _worth(one.cost, wishes):
+    if kept(one, wishes) or at is None or at[1] is None:
         return None
     old = at[1] * 60 + at[0]
     inside = [(start + step) % MINUTES for step in range((end - start) % MINUTES or MINUTES)]
@@ -162,19 +170,17 @@ def _into_cheap_hours(
     if found is None:
         return None
     expr, first = found
-    usd, tokens = one.cost.usd_per_day, one.cost.tokens
-    spent = f"about ${usd:.2f} a day" if usd else f"about {tokens:,.0f} tokens a run"
-    notes = _notes(one)
-    return Move(
-        one, expr, f"costs {spent}, outside the cheap hours", notes, first, applies_now(one, expr, now)
-    )
+    why = f"costs {_spent(one.cost)}, outside the cheap hours"
+    if not _worth(one.cost, wishes):
+        why = "a job that reads from it costs more, outside the cheap hours"
+    return Move(one, expr, why, _notes(one), first, applies_now(one, expr, now))
 
 
 def _out_of_the_crowd(
     one: Placed,
     wishes: Wishes,
-    jobs: Mapping[tuple[str, str], Placed],
-    planned: Mapping[tuple[str, str], str],
+    jobs: Mapping[Key, Placed],
+    planned: Mapping[Key, str],
     busy: Busy,
     now: float,
 ) -> Move | None:
@@ -200,8 +206,8 @@ def _out_of_the_crowd(
 def _first_fit(
     one: Placed,
     order: Sequence[int],
-    jobs: Mapping[tuple[str, str], Placed],
-    planned: Mapping[tuple[str, str], str],
+    jobs: Mapping[Key, Placed],
+    planned: Mapping[Key, str],
     busy: Busy,
     now: float,
 ) -> tuple[str, tuple[str, ...]] | None:
@@ -217,6 +223,35 @@ def _first_fit(
             if first is not None:
                 return expr, first
     return None
+
+
+def _feeding(dear: set[Key], jobs: Mapping[Key, Placed]) -> set[Key]:
+    """The jobs that those read from, and so on: a reader can only follow where its sources go."""
+    found: set[Key] = set()
+    ahead = [jobs[key] for key in dear]
+    while ahead:
+        for source in sources(ahead.pop(), jobs):
+            if source.key not in found:
+                found.add(source.key)
+                ahead.append(source)
+    return found
+
+
+def _for_nothing(moves: Sequence[Move], dear: set[Key], jobs: Mapping[Key, Placed]) -> list[Move]:
+    """Moves of cheap sources whose readers do not move after all."""
+    needed = {move.placed.key for move in moves if move.placed.key in dear}
+    while True:
+        more = {
+            source.key for key in needed for source in sources(jobs[key], jobs) if source.key not in needed
+        }
+        if not more:
+            return [move for move in moves if move.placed.key not in needed]
+        needed |= more
+
+
+def _spent(cost: JobCost) -> str:
+    usd = cost.usd_per_day
+    return f"about ${usd:.2f} a day" if usd else f"about {cost.tokens:,.0f} tokens a run"
 
 
 def _worth(cost: JobCost, wishes: Wishes) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import datetime
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from hermes_ops import cli
 from hermes_ops.core.watch import Context
+from hermes_ops.host.logs import Record
 from hermes_ops.schedule import deliveries
 from hermes_ops.schedule.channels import (
     FAILED,
@@ -26,6 +28,7 @@ from hermes_ops.schedule.channels import (
     kind,
     quiet,
 )
+from hermes_ops.schedule.delivery_log import told
 from tests.ops.made import BERLIN, A, B, C, Home, at, job, run
 
 NOW = at("2026-11-29 12:00")
@@ -276,3 +279,48 @@ def test_a_home_without_jobs_says_so(home, capsys):
     assert cli.main(["deliveries"]) == 0
     assert "No job delivers" in capsys.readouterr().out
     assert cli.main(["deliveries", "--days", "-1"]) == 2
+
+
+# --- the host's log
+
+
+def logged(*lines):
+    return [Record(NOW - HOUR + 30, level, None, "cron.scheduler", text) for level, text in lines]
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ([("INFO", f"Job '{A}': delivered to telegram:-100")], "sent"),
+        ([("INFO", f"Job '{A}': delivered to telegram:-100 via live adapter")], "sent"),
+        ([("ERROR", f"Job '{A}': delivery error: chat not found")], "failed"),
+        ([("WARNING", f"Job '{A}': platform 'telegram' not configured/enabled")], "failed"),
+        ([("ERROR", f"Delivery failed for job {A}: timeout")], "failed"),
+        ([("INFO", f"Job '{A}': delivered to a:1"), ("ERROR", f"Job '{A}': delivery error: no")], "failed"),
+        ([("WARNING", f"Job '{A}': delivery mirror failed for telegram:-100: x")], "unknown"),
+        ([("INFO", f"Job '{B}': delivered to telegram:-100")], "unknown"),
+        ([("WARNING", f"Job '{A}': took long")], "unknown"),
+    ],
+)
+def test_the_log_settles_what_nobody_saw(lines, expected):
+    unseen = run(A, NOW - HOUR, delivery="unknown")
+    [one] = told([unseen], logged(*lines))
+    assert one.delivery == expected
+    later = run(A, NOW - 5 * HOUR, delivery="unknown")
+    assert told([later], logged(*lines)) == [later]
+    known = run(A, NOW - HOUR, delivery="failed", delivery_error="seen before")
+    assert told([known], logged(*lines)) == [known]
+
+
+def test_what_the_record_of_a_job_forgot_is_read_from_the_log(home, capsys):
+    for hours in (3, 2):
+        home.ran(A, NOW - hours * HOUR)
+        home.said(A, NOW - hours * HOUR + 50, "Here it is.")
+    home.job(A)
+    log = home.path / "logs" / "agent.log"
+    log.parent.mkdir()
+    stamp = datetime.fromtimestamp(NOW - 3 * HOUR + 55).strftime("%Y-%m-%d %H:%M:%S")
+    log.write_text(f"{stamp},001 INFO cron.scheduler: Job '{A}': delivered to telegram:-100\n")
+    assert cli.main(["deliveries", "--json"]) == 0
+    [channel] = json.loads(capsys.readouterr().out)["channels"]
+    assert (channel["sent"], channel["unknown"]) == (1, 1) and channel["last_sent"] == NOW - 3 * HOUR

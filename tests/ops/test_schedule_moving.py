@@ -140,9 +140,16 @@ def test_a_job_that_reads_from_another_runs_after_it_still():
     assert (int(first[1]), int(first[0])) < (int(second[1]), int(second[0]))
 
 
-def test_a_reader_that_cannot_follow_stays_where_it_is():
+def test_a_cheap_source_goes_with_its_dear_reader_and_not_for_nothing():
     jobs = [place(A, "0 9 * * *", CHEAP), place(B, "30 9 * * *", context_from=(A,))]
-    assert moved(jobs) == {}
+    found = moved(jobs)
+    assert set(found) == {A, B} and found[B].first == (A,) and "reads from it" in found[A].why
+    assert moved([jobs[0], place(B, "30 */2 * * *", context_from=(A,))]) == {}
+
+
+def test_a_reader_that_cannot_follow_stays_where_it_is():
+    jobs = [place(A, "0 9 * * *", name="keep"), place(B, "30 9 * * *", context_from=(A,))]
+    assert moved(jobs, replace(NIGHT, keep=("keep",))) == {}
 
 
 def test_a_source_does_not_move_behind_its_reader():
