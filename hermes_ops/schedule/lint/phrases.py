@@ -99,7 +99,7 @@ class Matcher:
         tokens = sentence.tokens
         for position, token in enumerate(tokens):
             for phrase in self._candidates(token.text):
-                last = self._match(phrase.elements, 0, tokens, position, position)
+                last = self._match(phrase.elements, 0, tokens, position)
                 if last >= 0:
                     yield Match(phrase, sentence, position, last)
 
@@ -148,7 +148,7 @@ class Matcher:
         return _Element(found.words, found.stems, optional)
 
     def _match(
-        self, elements: tuple[_Element, ...], at: int, tokens: tuple[Token, ...], position: int, end: int
+        self, elements: tuple[_Element, ...], at: int, tokens: tuple[Token, ...], position: int
     ) -> int:
         """The last word of the shortest match of `elements[at:]` from `position`, or -1."""
         while at < len(elements):
@@ -164,21 +164,21 @@ class Matcher:
                         passed = position + width - 1
                         if passed >= len(tokens) or (element.stops and self._stop.takes(tokens[passed].text)):
                             return -1
-                    found = self._match(elements, at + 1, tokens, position + width, position + width)
+                    found = self._match(elements, at + 1, tokens, position + width)
                     if found >= 0:
                         return found
                 return -1
             here = position < len(tokens) and element.takes(tokens[position].text)
             if element.optional:
                 if here:
-                    found = self._match(elements, at + 1, tokens, position + 1, position)
+                    found = self._match(elements, at + 1, tokens, position + 1)
                     if found >= 0:
                         return found
                 at += 1
                 continue
             if not here:
                 return -1
-            end, position, at = position, position + 1, at + 1
+            position, at = position + 1, at + 1
         return position - 1
 
     def _anchored(self, anchor: str, tokens: tuple[Token, ...], position: int) -> bool:

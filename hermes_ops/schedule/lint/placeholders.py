@@ -14,14 +14,23 @@ from dataclasses import dataclass
 from .phrases import WordSet
 from .text import Prompt, Sentence
 
+_MARKERS = (
+    r"\b(?:todo|tbd|tba|fixme|xxx+|\u0445\u0445\u0445+)\b"
+    r"|\b(?:changeme|change_me|replace_me|replace_this|lorem\ ipsum)\b"
+    r"|\?\?\?+|_{3,}|(?<!\w)your[_-][a-z0-9_-]{2,40}\b|\binsert[_-][a-z0-9_-]{2,40}\b"
+)
+_SHELL = (
+    r"\$\{[a-z_][a-z0-9_]{0,60}\}|(?<![\w$])\$[a-z_][a-z0-9_]{1,60}\b"
+    r"|(?<!\w)%[a-z_][a-z0-9_]{1,60}%(?!\w)|%\([a-z_]{1,60}\)[sd]"
+)
 _SLOT = re.compile(
-    r"""
-    (?P<double>\{\{[^{}\n]{1,80}\}\}|\{%[^%\n]{1,80}%\}|<<[^<>\n]{1,60}>>|\[\[[^\[\]\n]{1,60}\]\])
-  | (?P<shell>\$\{[a-z_][a-z0-9_]{0,60}\}|(?<![\w$])\$[a-z_][a-z0-9_]{1,60}\b|(?<!\w)%[a-z_][a-z0-9_]{1,60}%(?!\w)|%\([a-z_]{1,60}\)[sd])
-  | (?P<single>(?<![\w\\}$])\{[^\W\d][\w .-]{0,60}\})
-  | (?P<angle>(?<![\w<])</?[^\W\d][^<>\n=]{0,80}>)
-  | (?P<square>\[[^\[\]\n]{1,120}\](?!\())
-  | (?P<marker>\b(?:todo|tbd|tba|fixme|xxx+|\u0445\u0445\u0445+|changeme|change_me|replace_me|replace_this|lorem\ ipsum)\b|\?\?\?+|_{3,}|(?<!\w)your[_-][a-z0-9_-]{2,40}\b|\binsert[_-][a-z0-9_-]{2,40}\b)
+    rf"""
+    (?P<double>\{{\{{[^{{}}\n]{{1,80}}\}}\}}|\{{%[^%\n]{{1,80}}%\}}|<<[^<>\n]{{1,60}}>>|\[\[[^\[\]\n]{{1,60}}\]\])
+  | (?P<shell>{_SHELL})
+  | (?P<single>(?<![\w\\}}$])\{{[^\W\d][\w .-]{{0,60}}\}})
+  | (?P<angle>(?<![\w<])</?[^\W\d][^<>\n=]{{0,80}}>)
+  | (?P<square>\[[^\[\]\n]{{1,120}}\](?!\())
+  | (?P<marker>{_MARKERS})
     """,
     re.VERBOSE,
 )
@@ -34,31 +43,49 @@ _RULES = {
     "marker": "L205",
 }
 _NAMED = ("single", "angle", "double")
-_ELEMENTS = frozenset(
-    """a abbr address article aside audio b base blockquote body br button canvas caption cite code col data dd del
-    details dfn dialog div dl dt em embed fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 head header hr html
-    i iframe img input ins kbd label legend li link main map mark meta meter nav noscript object ol optgroup option
-    output p param picture pre progress q rp rt ruby s samp script section select small source span strong style sub
-    summary sup svg table tbody td template textarea tfoot th thead time title tr track u ul var video wbr
-    item items entry feed channel rss url urlset loc""".split()
+MAX_SLOTS = 500  # candidates that are looked at in one prompt
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_ELEMENTS = _names(
+    """
+    a abbr address article aside audio b base blockquote body br button canvas caption cite code col
+    data dd del details dfn dialog div dl dt em embed fieldset figcaption figure footer form h1 h2
+    h3 h4 h5 h6 head header hr html i iframe img input ins kbd label legend li link main map mark
+    meta meter nav noscript object ol optgroup option output p param picture pre progress q rp rt
+    ruby s samp script section select small source span strong style sub summary sup svg table tbody
+    td template textarea tfoot th thead time title tr track u ul var video wbr item items entry feed
+    channel rss url urlset loc
+    """
 )
-_ENVIRONMENT = frozenset(
-    "home path user shell pwd hermes_home tmpdir lang term hostname logname editor oldpwd xdg_config_home".split()
+_ENVIRONMENT = _names(
+    """
+    home path user shell pwd hermes_home tmpdir lang term hostname logname editor oldpwd xdg_config_home
+    """
 )
-_NAME = re.compile(r"[^\W\d_]+|yyyy|\d+")
+_LIKE_WORDS = _names("todo tbd tba fixme xxx")  # only capitals make a mark of them
+_NAME = re.compile(r"[^\W\d_]+|\d+")
+_CLOSING = re.compile(r"</([^\W\d][\w:.-]{0,60})")
+_DEFINING = re.compile(
+    r"\b(?:each|every|where|per|каждого|каждой|каждому|где)[ ]+[\[{<]{0,2}"
+    r"([^\W\d][\w-]{0,40}(?:[ ][\w-]{1,40}){0,2})"
+)
 
 
 @dataclass(frozen=True)
 class Words:
-    """Words that decide: forms of output, talk about text, searching, nouns of slots, filling in, known names."""
+    """Words that decide whether something is a slot; what each is for stands in the tables of languages."""
 
     form: WordSet
     about: WordSet
     seek: WordSet
-    slots: frozenset[str]
-    fill: frozenset[str]
-    known: frozenset[str]
-    prepositions: frozenset[str]
+    slots: WordSet
+    fill: WordSet
+    known: WordSet
+    prepositions: WordSet
 
 
 @dataclass(frozen=True)
@@ -70,104 +97,124 @@ class Slot:
     end: int
 
 
+@dataclass(frozen=True)
+class _Candidate:
+    """What looks like a slot: its kind, as folded, as written, what is inside, the words of that."""
+
+    kind: str
+    start: int
+    end: int
+    text: str
+    written: str
+    inner: str
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(_NAME.findall(self.inner.replace("_", " ")))
+
+
 def find_slots(prompt: Prompt, words: Words) -> list[Slot]:
     """The slots of a prompt that nobody filled in.
 
     What is part of a form, or spoken about, in one place is so wherever the prompt repeats it.
     """
     near = _Near(prompt.sentences, words)
-    found: list[tuple[Slot, str, int]] = []
+    closed = frozenset(_CLOSING.findall(prompt.prose))
+    defined = _defined(prompt.prose)
+    left: list[tuple[_Candidate, int]] = []
     harmless: set[str] = set()
     forms: set[int] = set()
     spoken_of: set[int] = set()
     tagged: set[int] = set()
-    for match in _SLOT.finditer(prompt.prose):
-        kind = match.lastgroup or ""
-        original = prompt.text[match.start() : match.end()]
-        inner = match.group().strip("{}[]<>$%()/ ").strip()
-        harmless_here = _harmless(kind, match, original, inner, prompt.prose, words)
-        if harmless_here and kind != "angle":
+    for one in _candidates(prompt):
+        sentence, form, about = near.look(one.start, one.end)
+        if _harmless(one, prompt.prose, words, closed):
+            if one.kind == "angle":
+                tagged.add(sentence)
             continue
-        sentence, form, about = near.look(match.start(), match.end())
-        if harmless_here:
-            tagged.add(sentence)
+        if one.kind == "square" and not _is_slot(one, words, near.previous(one.start)):
             continue
-        if kind == "square" and not _is_slot(original, inner, words, near.previous(match.start())):
-            continue
-        if form and kind != "marker":
+        if form and one.kind != "marker":
             forms.add(sentence)
-        if about and kind == "marker":
+        if about and one.kind == "marker":
             spoken_of.add(sentence)
-        if (about and kind != "square") or (kind in _NAMED and _defined(inner, prompt.prose)):
-            harmless.add(match.group())
-        found.append((Slot(_RULES[kind], match.start(), match.end()), match.group(), sentence))
+        if (about and one.kind != "square") or (one.kind in _NAMED and one.inner in defined):
+            harmless.add(one.text)
+        left.append((one, sentence))
     return [
-        slot
-        for slot, text, sentence in found
-        if text not in harmless
-        and sentence not in (spoken_of if slot.rule == "L205" else forms)
-        and not (slot.rule == "L203" and sentence in tagged and " " not in text)
+        Slot(_RULES[one.kind], one.start, one.end)
+        for one, sentence in left
+        if one.text not in harmless
+        and sentence not in (spoken_of if one.kind == "marker" else forms)
+        and not (one.kind == "angle" and sentence in tagged and " " not in one.text)
     ]
 
 
-def _harmless(kind: str, match: re.Match[str], original: str, inner: str, prose: str, words: Words) -> bool:
-    named = set(_NAME.findall(inner.replace("_", " ")))
-    in_path = _in_path(match, prose)
-    if kind in _NAMED[:2] and named and named <= words.known:
+def _candidates(prompt: Prompt) -> list[_Candidate]:
+    found = []
+    for match in _SLOT.finditer(prompt.prose):
+        start, end, text = match.start(), match.end(), match.group()
+        inner = text.strip("{}[]<>$%()/ ").strip()
+        found.append(_Candidate(match.lastgroup or "", start, end, text, prompt.text[start:end], inner))
+        if len(found) >= MAX_SLOTS:
+            break
+    return found
+
+
+def _harmless(one: _Candidate, prose: str, words: Words, closed: frozenset[str]) -> bool:
+    names = one.names
+    if one.kind in ("single", "angle") and names and names <= words.known.words:
         return True
-    if kind == "double":
-        return in_path and bool(named) and named <= words.known
-    if kind == "shell":
-        return inner in _ENVIRONMENT or not (original.strip("${}%()sd").isupper() or original.startswith(("${", "%(")))
-    if kind == "single":
-        return in_path and not original.isupper()
-    if kind == "angle":
-        return _markup(match, inner, prose)
-    if kind == "square":
-        return inner in ("silent", "sic", "x", "", "!")
-    if kind == "marker":
-        return inner in ("todo", "tbd", "tba", "fixme", "xxx") and not original.isupper()
-    return False
+    if one.kind == "double":
+        return bool(names) and names <= words.known.words and _in_path(one, prose)
+    if one.kind == "shell":
+        bare = one.written.strip("${}%()sd")
+        return one.inner in _ENVIRONMENT or not (bare.isupper() or one.written.startswith(("${", "%(")))
+    if one.kind == "single":
+        return _in_path(one, prose) and not one.written.isupper()
+    if one.kind == "angle":
+        return _is_markup(one, closed)
+    if one.kind == "square":
+        return one.inner in ("silent", "sic", "x", "", "!")
+    return one.inner in _LIKE_WORDS and not one.written.isupper()
 
 
-def _is_slot(original: str, inner: str, words: Words, previous: str) -> bool:
-    """Whether square brackets hold what somebody was to write in: it says so, or stands where a noun stands."""
-    named = set(_NAME.findall(inner.replace("_", " ")))
-    if not named or len(named) > 6:
-        return "..." in inner or "\u2026" in inner
-    if named & words.fill or named <= words.slots:
+def _is_slot(one: _Candidate, words: Words, previous: str) -> bool:
+    """Whether square brackets hold what somebody was to write: they say so, or stand where a noun stands."""
+    names = one.names
+    if not names or len(names) > 6:
+        return "..." in one.inner or "\u2026" in one.inner
+    if names & words.fill.words or names <= words.slots.words:
         return True
-    return original.islower() and not any(map(str.isdigit, inner)) and previous in words.prepositions
+    return (
+        one.written.islower()
+        and not any(map(str.isdigit, one.inner))
+        and previous in words.prepositions.words
+    )
 
 
-def _markup(match: re.Match[str], inner: str, prose: str) -> bool:
-    """Whether it is a tag: of HTML, or one that is closed (or was opened) elsewhere in the prompt."""
-    name = inner.split()[0].rstrip("/") if inner.split() else ""
-    if name in _ELEMENTS or "@" in inner or "://" in inner or "|" in inner:
+def _is_markup(one: _Candidate, closed: frozenset[str]) -> bool:
+    """Whether it is a tag: of HTML, or one that is closed elsewhere in the prompt; or an address."""
+    name = one.inner.split()[0].rstrip("/") if one.inner.split() else ""
+    if name in _ELEMENTS or name in closed or one.text.startswith("</"):
         return True
-    if match.group().startswith("</"):
-        return True
-    return f"</{name}>" in prose
+    return any(mark in one.inner for mark in ("@", "://", "|"))
 
 
-def _in_path(match: re.Match[str], prose: str) -> bool:
+def _in_path(one: _Candidate, prose: str) -> bool:
     """Whether it stands inside a path or an address."""
-    start = match.start()
-    before = prose[max(0, start - 60) : start].rsplit(None, 1)
-    last = before[-1] if before and not prose[start - 1 : start].isspace() else ""
-    return "/" in last or prose[match.end() : match.end() + 1] in ("/",) or "/" in prose[match.end() : match.end() + 2]
+    before = prose[max(0, one.start - 60) : one.start].rsplit(None, 1)
+    last = before[-1] if before and not prose[one.start - 1 : one.start].isspace() else ""
+    return "/" in last or "/" in prose[one.end : one.end + 2]
 
 
-def _defined(inner: str, prose: str) -> bool:
-    """Whether the prompt says what stands for the name: "where <id> is ...", "for each id"."""
-    name = inner.strip()
-    if not name or len(name) > 40:
-        return False
-    for before in ("each ", "every ", "where ", "per ", "каждого ", "каждой ", "каждому ", "где "):
-        for opening in ("", "{", "<", "[", "{{"):
-            if before + opening + name in prose:
-                return True
-    return False
+def _defined(prose: str) -> frozenset[str]:
+    """Names that the prompt itself gives a meaning: "where <id> is ...", "for each id"."""
+    found: set[str] = set()
+    for phrase in _DEFINING.findall(prose):
+        parts = phrase.split(" ")
+        found.update(" ".join(parts[:size]) for size in range(1, len(parts) + 1))
+    return frozenset(found)
 
 
 class _Near:
@@ -181,15 +228,14 @@ class _Near:
 
     def previous(self, start: int) -> str:
         """The word directly before an offset, in its sentence."""
-        index = max(0, bisect_right(self._starts, start) - 1)
         if not self._sentences:
             return ""
-        before = [token.text for token in self._sentences[index].tokens if token.start < start]
+        before = [token.text for token in self._sentences[self._index(start)].tokens if token.start < start]
         return before[-1] if before else ""
 
     def look(self, start: int, end: int) -> tuple[int, bool, bool]:
         """The sentence of a slot by number, whether it is part of a form, whether it is spoken about."""
-        index = max(0, bisect_right(self._starts, start) - 1)
+        index = self._index(start)
         if not self._sentences:
             return index, False, False
         tokens = self._sentences[index].tokens
@@ -199,8 +245,11 @@ class _Near:
             lead = self._sentences[index - 1].tokens
             before = [token.text for token in lead[-self.BEFORE :]] + before
         after = [token.text for token in tokens[place : place + 4] if token.start >= end][: self.AFTER]
-        if after and after[0] in ("and", "или", "or", "и"):
+        if after and after[0] in ("and", "or", "и", "или"):
             after = []
         form = any(map(self._words.form.takes, before))
         about = any(map(self._words.about.takes, before + after))
         return index, form, about or any(map(self._words.seek.takes, before[-self.SOUGHT :]))
+
+    def _index(self, offset: int) -> int:
+        return max(0, bisect_right(self._starts, offset) - 1)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
+from itertools import islice
 
-from .languages import LANGUAGES, language
-from .phrases import Match, Matcher, WordSet, word_set
+from .languages import LANGUAGES, matcher, shared_set, words
+from .phrases import Match
 from .placeholders import Words, find_slots
 from .rules import RULES, Allowance, Hit, allowances
-from .text import ADDRESS, PATH, URL, Prompt, Sentence, Token, read_prompt
+from .text import ADDRESS, PATH, URL, Prompt, Token, read_prompt
 
 MIN_WORDS = 8
 MAX_CHARACTERS = 12_000
@@ -19,14 +20,17 @@ MAX_PER_RULE = 20  # hits of one rule that are named in one prompt
 
 _OTHER_MARK = re.compile(r"\b(?:NO_REPLY|NO REPLY|SILENT)\b")
 _NAMED = (PATH, URL, ADDRESS)
+_RELATIVE = re.compile(
+    r"(?<![\w/.~:@-])(?:\.{1,2}/)?[\w-]{1,80}(?:/[\w.-]{1,80}){0,8}"
+    r"\.(?:md|txt|csv|tsv|jsonl?|ya?ml|toml|xml|html?|log|ini|cfg|conf|py|sh|js|sql|sqlite|db|pdf|docx?|xlsx?|ics)\b"
+)
 
 
 @dataclass(frozen=True)
 class Given:
-    """What a session gets beside the prompt: text put before it (a script's, another job's), files, skills."""
+    """What a session gets beside the prompt: text put before it (a script's, another job's), a workdir."""
 
     before: bool = False
-    skills: bool = False
     workdir: bool = False
 
 
@@ -49,13 +53,13 @@ def lint_prompt(
     seen: set[tuple[str, int]] = set()
     ends: dict[str, int] = {}
     for name in languages:
-        tables = _tables(name)
+        finder = matcher(name)
         for index, sentence in enumerate(prompt.sentences):
-            for match in tables.matcher.find(sentence):
+            for match in finder.find(sentence):
                 rule = match.phrase.tag
                 if match.start < ends.get(rule, -1) or (rule, match.start) in seen:
                     continue
-                if _stands(rule, match, index, prompt, tables, given):
+                if _stands(rule, match, index, prompt, given):
                     seen.add((rule, match.start))
                     ends[rule] = match.end
                     hits.append(_hit(rule, prompt, match.start, match.end))
@@ -65,50 +69,25 @@ def lint_prompt(
     hits += _size(prompt)
     if not given.workdir:
         hits += _relative_paths(prompt)
-    return _allowed(_sorted(hits), prompt, list(allow))
-
-
-@dataclass(frozen=True)
-class _Tables:
-    matcher: Matcher
-    breakers: frozenset[str]
-
-
-@cache
-def _tables(name: str) -> _Tables:
-    module = language(name)
-    return _Tables(
-        Matcher(module.PHRASES, module.SETS),
-        frozenset(module.SETS["but"].split()),
-    )
+    return _allowed(hits, prompt, list(allow))
 
 
 @cache
 def _slot_words(names: tuple[str, ...]) -> Words:
-    def joined(attribute: str) -> WordSet:
-        return word_set(" ".join(getattr(language(name), attribute) for name in names))
-
-    form, about, seek = joined("FORM"), joined("ABOUT"), joined("SEEK")
-    return Words(form, about, seek, joined("SLOTS").words, joined("FILL").words, joined("KNOWN").words, joined("PREPOSITIONS").words)
+    return Words(**{field.name: words(field.name, names) for field in fields(Words)})
 
 
-# Of all languages: a tool is named in Latin letters, and forbidden in the language of the sentence.
-@cache
-def _words_of(name: str) -> frozenset[str]:
-    return frozenset(word for known in LANGUAGES for word in language(known).SETS[name].split())
-
-
-def _stands(rule: str, match: Match, index: int, prompt: Prompt, tables: _Tables, given: Given) -> bool:
+def _stands(rule: str, match: Match, index: int, prompt: Prompt, given: Given) -> bool:
     """Whether a phrase that was found is the fault it looks like."""
     tokens = match.sentence.tokens
-    if not match.phrase.stands and negated(tokens, match.first, _words_of("not"), tables.breakers):
+    if not match.phrase.stands and is_negated(match):
         return False
     if rule == "L101":
-        return not (given.before or any(token.kind in _NAMED for token in tokens[match.last + 1 : match.last + 7]))
+        return not any(token.kind in _NAMED for token in tokens[match.last + 1 : match.last + 7])
     if rule == "L102":
         return not (given.before or _names_place(index, prompt))
     if rule == "L109":
-        return not any(token.text in _words_of("whether") for token in tokens[: match.first])
+        return not any(token.text in shared_set("whether").words for token in tokens[: match.first])
     if rule == "L103":
         return not given.before and not _something_before(match, index, prompt)
     if rule == "L108":
@@ -122,9 +101,12 @@ def _stands(rule: str, match: Match, index: int, prompt: Prompt, tables: _Tables
     return True
 
 
-def negated(
-    tokens: Sequence[Token], first: int, negators: frozenset[str], breakers: frozenset[str]
-) -> bool:
+def is_negated(match: Match) -> bool:
+    """Whether what a phrase of any language says is denied or forbidden where it was found."""
+    return negated(match.sentence.tokens, match.first, shared_set("not").words, shared_set("but").words)
+
+
+def negated(tokens: Sequence[Token], first: int, negators: frozenset[str], breakers: frozenset[str]) -> bool:
     """Whether a negation in the same clause, at most six words before, covers the word at `first`."""
     for position in range(first - 1, max(-1, first - 7), -1):
         token = tokens[position]
@@ -139,7 +121,7 @@ def _forbidden(match: Match) -> bool:
     """Whether the clause forbids what it names: the negation may stand after it."""
     clauses = {match.sentence.tokens[match.first].clause, match.sentence.tokens[match.last].clause}
     return any(
-        token.text in _words_of("not") for token in match.sentence.tokens if token.clause in clauses
+        token.text in shared_set("not").words for token in match.sentence.tokens if token.clause in clauses
     )
 
 
@@ -149,15 +131,8 @@ def _names_place(index: int, prompt: Prompt) -> bool:
     return any(token.kind in _NAMED for sentence in sentences for token in sentence.tokens)
 
 
-_STATE = frozenset(
-    """saved recorded kept stored noted logged remembered marker progress offset cursor position bookmark state
-    holds says record keep save note update append записан записано записана сохранен сохранено хранится лежит отметка
-    прогресс позиция состояние запиши сохрани обнови допиши указан указано""".split()
-)
-
-
 def _keeps_state(prompt: Prompt) -> bool:
-    return any(token.text in _STATE for token in prompt.tokens)
+    return any(words("state").takes(token.text) for token in prompt.tokens)
 
 
 def _something_before(match: Match, index: int, prompt: Prompt) -> bool:
@@ -171,7 +146,11 @@ def _something_before(match: Match, index: int, prompt: Prompt) -> bool:
 
 def _something_after(match: Match, index: int, prompt: Prompt) -> bool:
     rest = prompt.sentences[index + 1 :]
-    return bool(rest) or any(start >= match.end for start, _ in prompt.data) or match.last + 2 < len(match.sentence.tokens)
+    return (
+        bool(rest)
+        or any(start >= match.end for start, _ in prompt.data)
+        or match.last + 2 < len(match.sentence.tokens)
+    )
 
 
 def _silence_stands(match: Match, prompt: Prompt) -> bool:
@@ -179,30 +158,27 @@ def _silence_stands(match: Match, prompt: Prompt) -> bool:
         return False
     tokens = match.sentence.tokens
     clause = {token.text for token in tokens if token.clause == tokens[match.first].clause}
-    if tokens[0].text in _words_of("about"):
+    if tokens[0].text in shared_set("about").words:
         clause.add(tokens[0].text)
-    if clause & (_words_of("about") | _words_of("sending")) or any(map(_channels().takes, clause)):
+    if clause & (shared_set("about").words | shared_set("sending").words) or any(
+        map(shared_set("channel").takes, clause)
+    ):
         return False  # a subject that is not to be spoken of, a way that is not to be used: not silence
     return not (_conditional(match) and _says_otherwise(prompt))
 
 
-@cache
-def _channels() -> WordSet:
-    return word_set(" ".join(language(name).SETS["channel"] for name in LANGUAGES))
-
-
 def _conditional(match: Match) -> bool:
-    return any(token.text in _words_of("only") for token in match.tokens)
+    return any(token.text in shared_set("only").words for token in match.tokens)
 
 
 def _says_otherwise(prompt: Prompt) -> bool:
     """Whether the prompt says what the answer is when the condition does not hold."""
     for sentence in prompt.sentences:
-        words = [token.text for token in sentence.tokens]
-        for position, word in enumerate(words):
-            if word in _words_of("otherwise"):
-                after = words[position + 1 : position + 8]
-                if any(word in _words_of("say") for word in after) and not set(after) & _words_of("not"):
+        texts = [token.text for token in sentence.tokens]
+        for position, text in enumerate(texts):
+            if text in shared_set("otherwise").words:
+                after = set(texts[position + 1 : position + 8])
+                if after & shared_set("say").words and not after & shared_set("not").words:
                     return True
     return False
 
@@ -210,7 +186,7 @@ def _says_otherwise(prompt: Prompt) -> bool:
 def _hit(rule: str, prompt: Prompt, start: int, end: int) -> Hit:
     line, column = prompt.position(start)
     excerpt = " ".join(prompt.text[start:end].split())
-    return Hit(RULES[rule], f"{excerpt[:80]!r} {RULES[rule].text}", line, column, excerpt[:120], RULES[rule].instead)
+    return Hit(RULES[rule], f'"{excerpt}" {RULES[rule].text}', line, column, excerpt, RULES[rule].instead)
 
 
 def _other_marks(prompt: Prompt) -> Iterator[Hit]:
@@ -225,22 +201,21 @@ def _names_silence(prompt: Prompt) -> bool:
 
 
 def _size(prompt: Prompt) -> Iterator[Hit]:
-    words = 0
-    for _ in prompt.tokens:
-        words += 1
-        if words >= MIN_WORDS:
-            break
-    if words < MIN_WORDS:
-        yield Hit(RULES["L601"], f"{words} words: {RULES['L601'].text}", 1, 1, "", RULES["L601"].instead)
+    count = len(list(islice(prompt.tokens, MIN_WORDS)))
+    if count < MIN_WORDS:
+        text = f"{count} word{'s' if count != 1 else ''}: {RULES['L601'].text}"
+        yield Hit(RULES["L601"], text, 1, 1, "", RULES["L601"].instead)
     if len(prompt.text) > MAX_CHARACTERS:
         text = f"{len(prompt.text)} characters: {RULES['L602'].text}"
         yield Hit(RULES["L602"], text, 1, 1, "", RULES["L602"].instead)
 
 
 def _relative_paths(prompt: Prompt) -> Iterator[Hit]:
-    for token in prompt.tokens:
-        if token.kind == PATH and prompt.text.startswith(("./", "../"), token.start):
-            yield _hit("L603", prompt, token.start, token.end)
+    """Paths without a beginning; a bare file name only where the prompt names no place at all."""
+    placed = any(token.kind in (PATH, URL) for token in prompt.tokens)
+    for match in _RELATIVE.finditer(prompt.prose):
+        if "/" in match.group() or not placed:
+            yield _hit("L603", prompt, match.start(), match.end())
 
 
 def _sorted(hits: list[Hit]) -> list[Hit]:
@@ -271,4 +246,4 @@ def _allowed(hits: list[Hit], prompt: Prompt, given: list[Allowance]) -> list[Hi
     for hit in hits:
         reason = next((one.reason for one in counted if one.covers(hit.rule)), None)
         marked.append(hit if reason is None else replace(hit, allowed=reason))
-    return marked + about
+    return _sorted(marked + about)

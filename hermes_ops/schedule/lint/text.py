@@ -67,7 +67,8 @@ _TOKEN = re.compile(
     rf"""
     (?P<url>[a-z][a-z0-9+]{{1,9}}://[^\s<>"'`)\]{_CODE}{_QUOTE}]*[^\s<>"'`)\]{_CODE}{_QUOTE}.,:;!?])
   | (?P<address>(?<![{_LETTER}])[a-z0-9][a-z0-9.+_-]{{0,63}}@[a-z0-9-]{{1,63}}(?:\.[a-z0-9-]{{1,63}}){{1,8}})
-  | (?P<path>(?<![{_LETTER}/.])(?:~|\.{{1,2}}|[a-z]:)?/(?:[{_LETTER}.@%+=:{{}}$<>*/\[\]-]*[{_LETTER}@%+={{}}$>*/\]-])?)
+  | (?P<path>(?<![{_LETTER}/.])(?:~|\.{{1,2}}|[a-z]:)?/
+      (?:[{_LETTER}.@%+=:{{}}$<>*/\[\]-]*[{_LETTER}@%+={{}}$>*/\]-])?)
   | (?P<channel>(?<![{_LETTER}#&])\#[^\W\d_][\w-]*)
   | (?P<handle>(?<![{_LETTER}@/.])@[^\W\d_][\w]*)
   | (?P<silent>\[silent\])
@@ -167,7 +168,7 @@ def fold(text: str) -> str:
 
 
 def _code_spans(folded: str) -> list[tuple[int, int]]:
-    """Fenced blocks, lines quoted with `>`, HTML comments, inline code."""
+    """Fenced blocks, lines quoted with `>`, HTML comments, suppressions, inline code."""
     spans, position, opened = [], 0, None
     lines = folded.split("\n")
     for line in lines:
@@ -179,7 +180,7 @@ def _code_spans(folded: str) -> list[tuple[int, int]]:
             elif opened[1] == fence:
                 spans.append((opened[0], position + len(line)))
                 opened = None
-        elif opened is None and bare.startswith(">"):
+        elif opened is None and (bare.startswith(">") or "ops-lint:" in bare):
             spans.append((position, position + len(line)))
         position += len(line) + 1
     start = folded.find("<!--")
@@ -190,11 +191,7 @@ def _code_spans(folded: str) -> list[tuple[int, int]]:
         spans.append((start, end + 3))
         start = folded.find("<!--", end)
     prose = _blank(folded, spans, _CODE)
-    spans += [
-        (match.start(), match.end())
-        for match in _INLINE.finditer(prose)
-        if _CODE not in match.group()
-    ]
+    spans += [(match.start(), match.end()) for match in _INLINE.finditer(prose) if _CODE not in match.group()]
     return sorted(spans)
 
 
@@ -214,7 +211,7 @@ def _sentences(masked: str, text: str) -> Iterator[Sentence]:
     for match in _TOKEN.finditer(masked):
         kind = match.lastgroup
         if kind == "mark":
-            if _ends_sentence(match, masked):
+            if _ends_sentence(match, masked, text):
                 if tokens:
                     yield Sentence(tuple(tokens), item)
                 tokens, clause = [], 0
@@ -230,14 +227,15 @@ def _sentences(masked: str, text: str) -> Iterator[Sentence]:
         yield Sentence(tuple(tokens), item)
 
 
-def _ends_sentence(match: re.Match[str], masked: str) -> bool:
+def _ends_sentence(match: re.Match[str], masked: str, text: str) -> bool:
     mark, after = match.group(), masked[match.end() : match.end() + 42]
     if mark == "\n":
         following = after.lstrip(" ")
         if not following or following[0] == "\n" or _BULLET.match(after):
             return True
         before = masked[max(0, match.start() - 1) : match.start()]
-        return before in ":;" or not _continues(match.end(), masked)
+        first = text[match.end() + len(after) - len(following)]
+        return before in ":;" or not first.islower()
     if mark[0] not in ".!?\u2026":
         return False
     if not after or after[0] in '\n"':
@@ -245,15 +243,26 @@ def _ends_sentence(match: re.Match[str], masked: str) -> bool:
     return after[0] == " " and (mark[0] in "!?" or not _abbreviation(masked, match.start()))
 
 
-def _continues(position: int, masked: str) -> bool:
-    """Whether the line before `position` was broken for its width: it is long."""
-    start = masked.rfind("\n", max(0, position - 400), position - 1)
-    return position - start > 55
-
-
 def _abbreviation(masked: str, dot: int) -> bool:
     word = masked[max(0, dot - 5) : dot].split(" ")[-1]
-    return word in ("e.g", "i.e", "etc", "vs", "no", "nr", "approx", "mr", "dr", "\u0442.\u0435", "\u0442.\u043a", "\u0442.\u0434", "\u0440\u0443\u0431", "\u0441\u043c", "\u0443\u043b", "\u0433")
+    return word in (
+        "e.g",
+        "i.e",
+        "etc",
+        "vs",
+        "no",
+        "nr",
+        "approx",
+        "mr",
+        "dr",
+        "\u0442.\u0435",
+        "\u0442.\u043a",
+        "\u0442.\u0434",
+        "\u0440\u0443\u0431",
+        "\u0441\u043c",
+        "\u0443\u043b",
+        "\u0433",
+    )
 
 
 def _read(match: re.Match[str], kind: str, text: str, clause: int) -> Iterator[Token]:
