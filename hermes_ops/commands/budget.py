@@ -102,7 +102,7 @@ def _pause(
     cap = settings["budget.cap_usd" if measure == "usd" else "budget.cap_tokens"]
     reason = f"hermes ops budget: {today.day}, cap {amount(measure, cap)}"
     done = budget_pauses.pause(
-        context.home, today.day, context.now, chosen, int(settings["budget.pause"]), reason
+        context.home, today.day, context.now, chosen, int(settings["budget.pause"]), reason, asked=True
     )
     said = [done.text() or "Nothing to pause: it was done today already, or nothing is left to run."]
     return {"failed": bool(done.failed), "said": said}

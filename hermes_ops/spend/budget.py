@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import tzinfo
+from typing import Any
 
 from ..core.finding import DAY, Blind, Event, Finding, Reading
 from ..core.ledger import Ledger
@@ -112,23 +113,24 @@ def watch(context: Context) -> Reading:
     return reading if over is None else reading + act(context, settings, today, over)
 
 
-def act(context: Context, settings: Settings, today: Today, over: Over, *, dry_run: bool = False) -> Reading:
+def act(context: Context, settings: Settings, today: Today, over: Over) -> Reading:
     """Pause (when `ops.budget.act` says so) or propose; the finding says what was done and what to do."""
     found, blind = still_to_come(context, over.measure, settings["budget.keep"])
     chosen = choose(found, int(settings["budget.pause"]))
     events, findings, done = [], [], ""
-    if settings["budget.act"] and not dry_run:
+    if settings["budget.act"]:
         reason = f"hermes ops budget: {today.day} is over {amount(over.measure, over.cap)}"
         result = budget_pauses.pause(
             context.home, today.day, context.now, chosen, int(settings["budget.pause"]), reason
         )
-        done = result.text() or _paused_today(context, today.day)
+        done = result.text()
         findings += result.failures()
         if result.paused:
             names = ", ".join(f"{one['name']} ({one['job']})" for one in result.paused)
             text = f"paused until tomorrow, for the budget: {names}"
             events.append(Event(f"budget.paused:{today.day}:{context.now:.0f}", text, "warning"))
-    findings.append(_over(context, settings, today, over, found, chosen, done))
+    done = done or _paused_today(context, today.day)
+    findings.append(_over(context, today, over, found, chosen, done))
     return Reading.of(findings, blind, events)
 
 
@@ -136,12 +138,11 @@ def _paused_today(context: Context, label: str) -> str:
     names = [
         f"{one['name']} ({one['job']})" for one in budget_pauses.paused(context.home) if one["day"] == label
     ]
-    return "paused today: " + (", ".join(names) or "nothing that is not resumed")
+    return f"paused today: {', '.join(names)}" if names else ""
 
 
 def _over(
     context: Context,
-    settings: Settings,
     today: Today,
     over: Over,
     found: Sequence[Candidate],
@@ -158,11 +159,9 @@ def _over(
     evidence = [describe(one, over.measure) for one in (chosen or found[:3])]
     if today.spent.unknown_calls:
         evidence.append(f"{today.spent.unknown_calls} calls have no known price")
-    fix = ""
-    if chosen and not settings["budget.act"]:
+    fix = "`hermes ops budget resume` takes it back now" if done else ""
+    if chosen and not done:
         fix = "`hermes ops budget pause` pauses them until tomorrow; ops.budget.act: true does it by itself"
-    elif done:
-        fix = "`hermes ops budget resume` takes it back now"
     key = f"{context.profiles[0].name}/{over.measure}"
     return Finding("budget.over", "error", "the day's budget", text, key, tuple(evidence), fix, remind=None)
 
@@ -201,25 +200,22 @@ def _resume(context: Context, settings: Settings) -> Reading:
             f"what the budget had paused is not known any more: its record was damaged and is now {damaged}"
         )
         return Reading.of(events=[Event(f"budget.damaged:{damaged.name}", text, "error")])
-    if not waiting:
-        return Reading()
-    if not settings["budget.act"]:
-        return Reading.of(
-            [
-                Finding(
-                    "budget.still_paused",
-                    "warning",
-                    f"job {one['job']} ({one['name']})",
-                    f"still paused for the budget of {one['day']}: ops.budget.act is off",
-                    f"{one['profile']}/{one['job']}",
-                    fix="hermes ops budget resume",
-                )
-                for one in waiting
-            ]
-        )
-    result = budget_pauses.resume(context.home, waiting)
+    promised = [one for one in waiting if settings["budget.act"] or one["asked"]]
+    findings = [_still_paused(one) for one in waiting if one not in promised]
+    result = budget_pauses.resume(context.home, promised)
     events = []
     if result.texts:
         text = "; ".join(result.texts)
         events.append(Event(f"budget.resumed:{today}:{context.now:.0f}", text))
-    return Reading.of(result.failures(), result.blind, events)
+    return Reading.of([*findings, *result.failures()], result.blind, events)
+
+
+def _still_paused(record: dict[str, Any]) -> Finding:
+    return Finding(
+        "budget.still_paused",
+        "warning",
+        f"job {record['job']} ({record['name']})",
+        f"still paused for the budget of {record['day']}: ops.budget.act is off",
+        f"{record['profile']}/{record['job']}",
+        fix="hermes ops budget resume",
+    )

@@ -36,7 +36,7 @@ def state_file(home: Path) -> StateFile:
 
 
 def paused(home: Path) -> list[dict[str, Any]]:
-    """The jobs that the budget paused and has not resumed: {profile, home, job, name, day, at, ...}.
+    """The jobs that the budget paused and has not resumed: {profile, home, job, name, day, at, asked, ...}.
 
     Raises Unreadable when the record is damaged.
     """
@@ -55,10 +55,10 @@ def acted(home: Path, day: str) -> bool:
 
 @dataclass
 class Paused:
-    """What became of pausing: records of the paused jobs; (name, id, profile, why) of those that failed."""
+    """What became of pausing: records of the paused jobs; (name, id, profile, why, fix) of what failed."""
 
     paused: list[dict[str, Any]] = field(default_factory=list)
-    failed: list[tuple[str, str, str, str]] = field(default_factory=list)
+    failed: list[tuple[str, str, str, str, str]] = field(default_factory=list)
     before: str = ""  # why nothing was tried: another run is at it
 
     def text(self) -> str:
@@ -66,7 +66,7 @@ class Paused:
         if self.paused:
             parts.append("paused " + ", ".join(f"{one['name']} ({one['job']})" for one in self.paused))
         if self.failed:
-            parts.append("could not pause " + ", ".join(f"{name} ({job})" for name, job, _, _ in self.failed))
+            parts.append("could not pause " + ", ".join(f"{name} ({job})" for name, job, *_ in self.failed))
         return "; ".join(parts)
 
     def failures(self) -> list[Finding]:
@@ -77,9 +77,9 @@ class Paused:
                 f"job {job} ({name})",
                 f"the budget could not pause it: {why}",
                 f"{profile}/{job}",
-                fix=f"hermes cron pause {job}",
+                fix=fix,
             )
-            for name, job, profile, why in self.failed
+            for name, job, profile, why, fix in self.failed
         ]
 
 
@@ -100,7 +100,7 @@ class Resumed:
                 f"job {one['job']} ({one['name']})",
                 f"paused for the budget of {one['day']} and could not be resumed: {why}",
                 f"{one['profile']}/{one['job']}",
-                fix=f"hermes cron resume {one['job']}",
+                fix=Action("resume", Path(one["home"]), one["job"]).command(),
             )
             for one, why in self.failed
         ]
@@ -114,11 +114,13 @@ def pause(
     most: int,
     reason: str,
     *,
+    asked: bool = False,
     apply: Apply | None = None,
     read: Read | None = None,
 ) -> Paused:
     """Pause jobs, at most `most` on one day, and keep which. A pause that fails is not kept, and tried again.
 
+    `asked` says that a person asked for it, until tomorrow: then it is resumed without `ops.budget.act` too.
     Another process that comes meanwhile does nothing. Raises Unreadable when the record cannot be written:
     then nothing was paused.
     """
@@ -135,7 +137,7 @@ def pause(
         wanted = [one for one in chosen if one.placed.job.id not in mine][: max(0, most - len(before))]
         if not wanted:
             return Paused()
-        records = [_intended(one, day, now, reason) for one in wanted]
+        records = [_intended(one, day, now, reason, asked) for one in wanted]
         opened.data["paused"] += records
         opened.data["days"][day] = {"status": "acting", "at": now, "jobs": before}
     result = Paused()
@@ -144,7 +146,8 @@ def pause(
         if why is None:
             result.paused.append(one)
         else:
-            result.failed.append((one["name"], one["job"], one["profile"], why))
+            fix = Action("pause", Path(one["home"]), one["job"]).command()
+            result.failed.append((one["name"], one["job"], one["profile"], why, fix))
     with state_file(home).changing() as opened:
         ours = [(one["profile"], one["job"], one["at"]) for one in records]
         others = [o for o in opened.data["paused"] if (o["profile"], o["job"], o["at"]) not in ours]
@@ -213,7 +216,7 @@ def repair(home: Path, day: str, now: float) -> Path:
     return opened.damaged or file.path
 
 
-def _intended(one: Candidate, day: str, now: float, reason: str) -> dict[str, Any]:
+def _intended(one: Candidate, day: str, now: float, reason: str, asked: bool) -> dict[str, Any]:
     return {
         "profile": one.placed.profile,
         "home": str(one.placed.home),
@@ -222,6 +225,7 @@ def _intended(one: Candidate, day: str, now: float, reason: str) -> dict[str, An
         "day": day,
         "at": now,
         "reason": reason,
+        "asked": asked,
         "status": "pausing",
         "paused_at": None,
         "paused_reason": None,
@@ -317,6 +321,8 @@ def _check(data: dict[str, Any]) -> None:
     for one in data["paused"]:
         texts = (one["profile"], one["home"], one["name"], one["day"], one["status"])
         if not all(isinstance(text, str) for text in texts) or not JOB_ID.fullmatch(one["job"]):
+            raise ValueError("a paused job that is none")
+        if not isinstance(one["asked"], bool):
             raise ValueError("a paused job that is none")
         float(one["at"])
     for one in data["days"].values():

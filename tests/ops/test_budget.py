@@ -206,9 +206,10 @@ class Host:
             raw={**one.raw, "state": state, **stamp},
         )
 
-    def pause(self, home, *ids, day=TODAY, now=NOW, most=3):
+    def pause(self, home, *ids, day=TODAY, now=NOW, most=3, **options):
         chosen = [Candidate(place(self.jobs[name]), 1, 1.0, 1.0, False, 1.0) for name in ids]
-        return budget_pauses.pause(home, day, now, chosen, most, "over", apply=self.apply, read=self.read)
+        options |= {"apply": self.apply, "read": self.read}
+        return budget_pauses.pause(home, day, now, chosen, most, "over", **options)
 
     def resume(self, home, **options):
         records = budget_pauses.paused(home)
@@ -494,6 +495,15 @@ def test_a_switch_that_was_turned_off_leaves_the_pause_and_says_so(home, monkeyp
     host.pause(home.path, A)
     [finding] = looked(home, NOW + 86_400).findings
     assert finding.id == f"budget.still_paused:default/{A}" and "resume" in finding.fix
+
+
+def test_what_a_person_paused_until_tomorrow_is_resumed_without_the_switch(home, monkeypatch):
+    host = Host(job(A), job(B))
+    monkeypatch.setattr("hermes_ops.host.jobs.read_jobs", host.read)
+    monkeypatch.setattr("hermes_ops.core.action.apply", host.apply)
+    host.pause(home.path, A, asked=True)
+    assert looked(home, NOW + 3600) == budget.Reading()
+    assert looked(home, NOW + 86_400).events and host.paused == set()
 
 
 def test_many_bad_rows_are_loud_and_pause_nothing(home):
