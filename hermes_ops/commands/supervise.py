@@ -28,7 +28,7 @@ from ..liveness.verdict import Verdict, decide
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="as one JSON object")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB", parser_class=Parser)
+    verbs = parser.add_subparsers(dest="supervise_verb", metavar="VERB", parser_class=Parser)
     verbs.add_parser("status", help="how the gateway is, and who watches it (the default)", add_help=True)
     verbs.add_parser("run", help="watch until ended; what the unit runs")
     verbs.add_parser("once", help="one pass; exit code 1 when the gateway does not work")
@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     home = hermes_home()
-    verb = arguments.verb or "status"
+    verb = arguments.supervise_verb or "status"
     if sys.platform == "win32" and verb in ("run", "once", "install"):
         raise OpsError(
             "the supervisor does not run on native Windows; use WSL, or the host's own service there"

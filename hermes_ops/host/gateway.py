@@ -22,6 +22,7 @@ from .._common.files import is_alive
 
 MAX_BYTES = 1_000_000
 LOG_BYTES = 64_000
+MAX_RECORDS = 24
 PID_MARKER_SECONDS = 60.0  # the host's own limit for planned-stop and takeover markers
 MARKERS = {
     "planned_stop": ".gateway-planned-stop.json",
@@ -306,11 +307,11 @@ def _deleted(home: Path, pid: int) -> tuple[str, ...]:
 def _markers(home: Path, problems: list[str]) -> dict[str, Marker]:
     found: dict[str, Marker] = {}
     for name, file in MARKERS.items():
-        path = home / file
         try:
-            changed_at = path.stat().st_mtime
+            changed_at = os.stat(f"{home}/{file}").st_mtime
         except OSError:
             continue
+        path = home / file
         plain = name in ("update_exit_code", "clean_shutdown")
         content = {} if plain else _mapping(path, []) or {}
         at = instant(content.get("written_at")) or instant(content.get("requested_at")) or changed_at
@@ -329,17 +330,17 @@ def _instantiation() -> str:
 
 def _starts(path: Path, problems: list[str]) -> tuple[float, ...]:
     starts = []
-    for line in _tail(path, problems):
+    for line in _tail(path, problems)[-MAX_RECORDS:]:
         try:
             starts.append(float(line))
         except ValueError:
             continue
-    return tuple(sorted(starts))[-40:]
+    return tuple(sorted(starts))
 
 
 def _exits(path: Path, problems: list[str]) -> tuple[Exit, ...]:
     exits = []
-    for line in _tail(path, problems):
+    for line in _tail(path, problems)[-MAX_RECORDS:]:
         try:
             record = json.loads(line)
         except (ValueError, RecursionError):
@@ -348,7 +349,7 @@ def _exits(path: Path, problems: list[str]) -> tuple[Exit, ...]:
         tag = _text(record.get("tag")) if at is not None else None
         if at is not None and tag is not None:
             exits.append(Exit(at, tag, _whole(record.get("pid")), _whole(record.get("code"))))
-    return tuple(exits[-40:])
+    return tuple(exits)
 
 
 def _tail(path: Path, problems: list[str]) -> list[str]:

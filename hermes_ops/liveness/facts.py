@@ -59,7 +59,7 @@ class Facts:
     ticker           None: unknown
     records          records of errors.log of the last minutes
     store_written_at when state.db or its write-ahead log last changed
-    other_scheduler  whether jobs are not driven by the gateway's own ticker
+    other_scheduler  whether jobs are driven by something else than the gateway's own ticker, which is silent
     service          what the service manager says; None: nobody, or not asked
     lease            ours or the host's, that holds now; written_lease: ours, also when it is over
     """
@@ -95,7 +95,7 @@ def read_facts(home: Path, now: float, limits: Limits, zone: tzinfo | None = Non
         ticker,
         _records(home, gateway, now - limits.markers, zone, problems),
         _changed_at(home / "state.db", home / "state.db-wal"),
-        _other_scheduler(home),
+        _silent(ticker, now, limits) and _other_scheduler(home),
         None,
         lease,
         written,
@@ -141,6 +141,12 @@ def _changed_at(*paths: Path) -> float | None:
         except OSError:
             continue
     return max(times, default=None)
+
+
+def _silent(ticker: Ticker | None, now: float, limits: Limits) -> bool:
+    """Whether the scheduler's files look as if it did not run; else its settings need not be read."""
+    times = (ticker.heartbeat_at, ticker.success_at) if ticker is not None else ()
+    return any(at is None or not now - limits.ticker <= at for at in times)
 
 
 def _other_scheduler(home: Path) -> bool:

@@ -79,7 +79,8 @@ def _gone(context: Context, memory: Memory, installed: units.Installed | None, n
         units.record(context.home, replace(installed, respawns=(*recent, context.now)))
     except OSError as error:
         return Reading.of([replace(down, text=f"{text} It could not be started: {error.strerror or error}.")])
-    told = f"the supervisor ({name}) was gone{f' ({last})' if last else ''}; it was started again as process {pid}"
+    since = f" ({last})" if last else ""
+    told = f"the supervisor ({name}) was gone{since}; it was started again as process {pid}"
     return Reading.of(events=[Event(f"supervisor.respawned:{context.now:.0f}", told, "warning")])
 
 

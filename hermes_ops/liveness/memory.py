@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from .._common.files import write_atomic
 from ..core.finding import DAY
 from ..core.state import StateFile
+from ..errors import Unreadable
 from .verdict import Seen
 
 FORMAT = 1
@@ -26,6 +30,7 @@ class Outage:
     helpless       nobody can be asked to restart it, and why
     handed_over_at when the cap was reached and a person was called
     healthy_since  when it was first seen to work again; relapses: how often it failed after that
+    closed_at      when it was over
     """
 
     since: float
@@ -41,6 +46,7 @@ class Outage:
     handed_over_at: float | None = None
     healthy_since: float | None = None
     relapses: int = 0
+    closed_at: float | None = None
 
 
 @dataclass(frozen=True)
@@ -53,6 +59,7 @@ class Memory:
     restarts       when we asked for restarts
     pending_at     when we asked for the one whose effect is awaited, and the process there was then
     lease          the last lease of ours that held: {owner, reason, since, until}
+    last_outage    the one before; what fails again soon after it is the same trouble
     telling        how many more looks the incident engine is asked though nothing is wrong
     state, text    the last verdict, for `status`
     """
@@ -72,6 +79,7 @@ class Memory:
     outage: Outage | None = None
     lease: Mapping[str, Any] | None = None
     telling: int = 0
+    last_outage: Outage | None = None
     state: str = "unknown"
     text: str = ""
     evidence: tuple[str, ...] = ()
@@ -95,7 +103,9 @@ class MemoryFile:
     """`<home>/ops/supervisor.json`. Raises Unreadable when it cannot be read or written."""
 
     def __init__(self, home: Path) -> None:
-        self._file = StateFile(home / "ops" / FILE_NAME, FORMAT, lambda: as_data(Memory()), from_data)
+        self._path = home / "ops" / FILE_NAME
+        self._file = StateFile(self._path, FORMAT, lambda: as_data(Memory()), from_data)
+        self._last: tuple[tuple[int, ...] | None, Memory] | None = None
 
     def read(self) -> Memory:
         """For a report: changes nothing."""
@@ -103,6 +113,9 @@ class MemoryFile:
 
     def open(self, now: float) -> Opened:
         """Read it. A damaged one is set aside; how often we restarted is unknown then, and counts as once."""
+        signature = self._signature()
+        if self._last is not None and signature is not None and self._last[0] == signature:
+            return Opened(self._last[1])
         with self._file.changing() as opened:
             memory = from_data(opened.data)
             if opened.damaged is not None:
@@ -111,24 +124,37 @@ class MemoryFile:
         return Opened(memory, opened.damaged)
 
     def write(self, memory: Memory, *, durable: bool) -> None:
-        """Write it whole; `durable` waits for the disk."""
-        with self._file.changing() as opened:
-            opened.data.clear()
-            opened.data.update(as_data(memory))
-            opened.durable = durable
+        """Write it whole; `durable` waits for the disk. Only the holder of the supervisor's lock writes."""
+        text = json.dumps({"format": FORMAT, **as_data(memory)}, sort_keys=True, allow_nan=False)
+        try:
+            write_atomic(self._path, text + "\n", durable=durable)
+        except OSError as error:
+            raise Unreadable(self._path, f"cannot be written: {error.strerror or error}") from None
+        self._last = self._signature(), memory
+
+    def _signature(self) -> tuple[int, ...] | None:
+        try:
+            found = os.stat(self._path)
+        except OSError:
+            return None
+        return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def as_data(memory: Memory) -> dict[str, Any]:
     """As JSON takes it."""
-    return asdict(memory)
+    data = dict(vars(memory))
+    for name in ("outage", "last_outage"):
+        data[name] = dict(vars(data[name])) if data[name] is not None else None
+    return data
 
 
 def from_data(data: Mapping[str, Any]) -> Memory:
     """From JSON; raises ValueError, TypeError or KeyError for what is no memory."""
     values = dict(data)
-    outage = values.get("outage")
-    if outage is not None:
-        values["outage"] = Outage(**{**_known(Outage, outage), "evidence": tuple(outage["evidence"])})
+    for name in ("outage", "last_outage"):
+        outage = values.get(name)
+        if outage is not None:
+            values[name] = Outage(**{**_known(Outage, outage), "evidence": tuple(outage["evidence"])})
     times = [float(at) for at in values["restarts"]]
     values["restarts"] = tuple(times[-MAX_RESTARTS:])
     values["evidence"] = tuple(values["evidence"])
@@ -153,8 +179,10 @@ def not_after(memory: Memory, now: float) -> Memory:
             handed_over_at=bound(outage.handed_over_at),
             healthy_since=bound(outage.healthy_since),
         )
+    last = memory.last_outage
     return replace(
         memory,
+        last_outage=replace(last, closed_at=bound(last.closed_at)) if last is not None else None,
         beat_changed_at=bound(memory.beat_changed_at),
         not_working_since=bound(memory.not_working_since),
         wanted_since=bound(memory.wanted_since),

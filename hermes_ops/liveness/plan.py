@@ -28,6 +28,8 @@ class Rules:
     settle     a restart that leaves the gateway down for so long has failed
     patience   one that leaves it starting for so long has failed too
     quiet      it must work for so long until the outage is over; `quiet_again`: after it failed again
+    again      what fails within so long after an outage is the same trouble again
+    fresh      a heartbeat older than this is no sign of health while an outage lasts
     """
 
     confirm: float = 45.0
@@ -38,6 +40,8 @@ class Rules:
     patience: float = 700.0
     quiet: float = 300.0
     quiet_again: float = 1800.0
+    again: float = 2 * HOUR
+    fresh: float = 90.0
 
 
 @dataclass(frozen=True)
@@ -161,7 +165,7 @@ def _outage(verdict: Verdict, memory: Memory, now: float, rules: Rules) -> Memor
                 return memory
             began = min(at for at in (verdict.since, memory.wanted_since, now) if at is not None)
             rule = RULES_OF_STATES.get(verdict.state, DOWN_RULE)
-            outage = Outage(began, rule, verdict.state, verdict.text)
+            outage = _opened(memory.last_outage, began, rule, verdict, rules)
         relapsed = outage.healthy_since is not None
         return replace(
             memory,
@@ -179,13 +183,35 @@ def _outage(verdict: Verdict, memory: Memory, now: float, rules: Rules) -> Memor
     if outage is None:
         return memory
     if verdict.state == "stopped":
-        return replace(memory, outage=None, pending_at=None, pending_pid=None)
+        return replace(_closed(memory, outage, now), pending_at=None, pending_pid=None)
     if verdict.works is not True or memory.pending_at is not None:
         return memory
+    if verdict.beat_age is not None and verdict.beat_age > rules.fresh:
+        # A loop that has just frozen looks alive until its heartbeat is old.
+        return replace(memory, outage=replace(outage, healthy_since=None))
     outage = replace(outage, healthy_since=_first(outage.healthy_since, now))
     quiet = rules.quiet_again if outage.relapses else rules.quiet
-    over = now - (outage.healthy_since or now) >= quiet
-    return replace(memory, outage=None if over else outage)
+    if now - (outage.healthy_since or now) >= quiet:
+        return _closed(memory, outage, now)
+    return replace(memory, outage=outage)
+
+
+def _opened(last: Outage | None, began: float, rule: str, verdict: Verdict, rules: Rules) -> Outage:
+    """A new outage; one soon after the last takes over what was tried and said then."""
+    fresh = Outage(began, rule, verdict.state, verdict.text)
+    if last is None or last.closed_at is None or began - last.closed_at >= rules.again:
+        return fresh
+    return replace(
+        fresh,
+        restarts=last.restarts,
+        failed=last.failed,
+        handed_over_at=last.handed_over_at,
+        relapses=last.relapses + 1,
+    )
+
+
+def _closed(memory: Memory, outage: Outage, now: float) -> Memory:
+    return replace(memory, outage=None, last_outage=replace(outage, closed_at=now))
 
 
 def _restart(

@@ -67,6 +67,7 @@ class Supervisor:
     manager  asked for restarts; `find_manager(gateway)` is asked again whenever another process runs
     tell     takes what is to be said
     look     reads the facts; tests give their own
+    memory   as the last pass left it
     """
 
     def __init__(
@@ -89,6 +90,7 @@ class Supervisor:
         self._manager_of: int | None = None
         self._complained_at: float | None = None
         self._interval = 60.0
+        self.memory = Memory()
 
     def once(self, *, alone: bool = False) -> Verdict:
         """One pass: look, decide, restart when it is due, tell what is new. Never raises for what it sees.
@@ -124,7 +126,8 @@ class Supervisor:
             memory = self._say(
                 reading(verdict, facts, memory, profile_name(self.home), now, events), memory, now
             )
-            self._file.write(self._signed(memory, alone), durable=memory.outage is not None)
+            self.memory = self._signed(memory, alone)
+            self._file.write(self.memory, durable=memory.outage is not None)
         except OpsError as error:
             return self._without_memory(error, now)
         return verdict

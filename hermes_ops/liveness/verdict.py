@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..core.moment import span
 from ..host.gateway import Exit, Gateway
@@ -57,7 +57,7 @@ class Verdict:
 
     action    "none"; "restart" and "start" through the service manager; "escalate": only a person can help
     severity  of the message; None where there is nothing to tell
-    since     when it became so, as far as files show
+    since     when it became so, as far as files show; beat_age: of the heartbeat, in seconds
     """
 
     state: str
@@ -68,6 +68,7 @@ class Verdict:
     fix: str = ""
     since: float | None = None
     troubles: tuple[Trouble, ...] = ()
+    beat_age: float | None = None
 
     @property
     def works(self) -> bool | None:
@@ -87,8 +88,10 @@ def decide(facts: Facts, seen: Seen, now: float, limits: Limits) -> Verdict:
             f"{lease.reason} ({lease.owner}), for {span(lease.until - now)} more",
             since=lease.since,
         )
-    judge = _not_running if gateway.alive is False or gateway.pid is None else _running
-    verdict = judge(facts, seen, now, limits)
+    if gateway.alive is False or gateway.pid is None:
+        verdict = _not_running(facts, seen, now, limits)
+    else:
+        verdict = replace(_running(facts, seen, now, limits), beat_age=_beat_age(gateway, seen, now))
     if verdict.works is not True and gateway.unreadable:
         names = ", ".join(gateway.unreadable)
         return Verdict("unknown", f"cannot be told: {names} cannot be read", gateway.problems)
