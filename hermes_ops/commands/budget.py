@@ -178,7 +178,7 @@ def _today_lines(
         share = "" if cap is None else f" of {amount(kind, cap)} ({spent / cap:.0%})"
         lines.append(f"  spent {amount(kind, spent, today.lower_bound)}{share}")
     if today.spent.unknown_calls:
-        lines.append(f"  {today.spent.unknown_calls} of {today.spent.calls} calls have no known price")
+        lines.append(f"  calls without a known price: {today.spent.unknown_calls} of {today.spent.calls}")
     if today.spent.included_tokens:
         lines.append(f"  {today.spent.included_tokens:,} tokens are included in a plan")
     if today.unplaced.calls:

@@ -158,7 +158,7 @@ def _over(
         text += "; no job that may be paused has a known cost still to come today"
     evidence = [describe(one, over.measure) for one in (chosen or found[:3])]
     if today.spent.unknown_calls:
-        evidence.append(f"{today.spent.unknown_calls} calls have no known price")
+        evidence.append(f"calls without a known price: {today.spent.unknown_calls} of {today.spent.calls}")
     fix = "`hermes ops budget resume` takes it back now" if done else ""
     if chosen and not done:
         fix = "`hermes ops budget pause` pauses them until tomorrow; ops.budget.act: true does it by itself"

@@ -270,9 +270,10 @@ def explain(use: DayUse) -> list[str]:
     if use.included_tokens:
         lines.append(f"{use.included_tokens:,} tokens in all are included in a plan")
     if use.unknown_calls:
-        lines.append(f"{use.unknown_calls} of {use.calls} calls have no known price")
+        lines.append(f"calls without a known price: {use.unknown_calls} of {use.calls}")
     for task, (calls, usd, lower) in sorted(use.tasks.items()):
-        lines.append(f"auxiliary {task}: {calls} calls, {dollars(usd, lower)}")
+        plural = "s" if calls != 1 else ""
+        lines.append(f"auxiliary {task}: {calls} call{plural}, {dollars(usd, lower)}")
     if use.bad:
         lines.append(f"{use.bad} rows have numbers that cannot be, and are left out")
     return lines

@@ -489,6 +489,21 @@ def test_with_act_it_pauses_and_the_next_day_resumes_exactly_those(home, monkeyp
     assert not looked(home, at("2026-11-30 01:30")).events
 
 
+def test_every_profile_counts_and_one_that_cannot_be_read_hides_no_other(home):
+    home.configure({"budget": {"cap_usd": 1.0}})
+    home.job(A, "0 * * * *")
+    work = Home(home.path / "profiles" / "work")
+    work.job(B, "0 * * * *", name="audit")
+    for one, name, usd in ((home, A, 0.4), (work, B, 0.7)):
+        one.use(one.ran(name, at(f"{TODAY} 13:00")), at(f"{TODAY} 13:00") + 30, usd)
+    [finding] = looked(home).findings
+    assert "$1.10" in finding.text and finding.evidence[0].startswith(f"job {B} (audit)")
+    (work.path / "cron" / "jobs.json").write_text('{"jobs": [')
+    reading = looked(home, NOW + 60)
+    assert [line[:16] for line in reading.findings[0].evidence] == [f"job {A}"]
+    assert any("work" in one.key for one in reading.blind)
+
+
 def test_a_switch_that_was_turned_off_leaves_the_pause_and_says_so(home, monkeypatch):
     host = Host(job(A))
     monkeypatch.setattr("hermes_ops.host.jobs.read_jobs", host.read)
