@@ -70,7 +70,7 @@ def collect_runs(ledger: sqlite3.Connection, ledger_path: Path, profile: Profile
         known = _known(ledger, profile, executions)
         names = _names(ledger, profile)
     fresh = [one for one in executions if _went_on(one, known.get(one.id))]
-    outputs = _outputs(profile, fresh, blind)
+    outputs = _outputs(profile, fresh, jobs, blind)
     runs = {
         one.id: _run(profile.name, one, jobs, names, outputs.get(one.id), known.get(one.id)) for one in fresh
     }
@@ -177,9 +177,10 @@ def _run(
 def _outcome(execution: Execution, output: Output | None) -> str:
     if execution.status not in FINISHED:
         return "running"
-    if output is not None and output.outcome != "unknown":
-        return output.outcome
-    return "failed" if execution.status == "failed" else "unknown"
+    told = "unknown" if output is None else output.outcome
+    if execution.status == "failed":
+        return told if told == "empty" else "failed"
+    return told
 
 
 def _went_on(execution: Execution, known: Run | None) -> bool:
@@ -202,7 +203,9 @@ def _end(run: Run) -> float:
     return run.finished_at or run.started_at or run.claimed_at or 0.0
 
 
-def _outputs(profile: Profile, executions: list[Execution], blind: list[Blind]) -> dict[str, Output]:
+def _outputs(
+    profile: Profile, executions: list[Execution], jobs: Jobs | None, blind: list[Blind]
+) -> dict[str, Output]:
     """The output file of each finished run: the last one written while it ran."""
     tz = zone(profile.home).tz
     wanted: dict[str, list[Execution]] = {}
@@ -211,9 +214,12 @@ def _outputs(profile: Profile, executions: list[Execution], blind: list[Blind]) 
             wanted.setdefault(execution.job_id, []).append(execution)
     found: dict[str, Output] = {}
     for job_id, runs in wanted.items():
-        since = min(_begin(run) or 0.0 for run in runs)
+        since = min(_begin(run) or 0.0 for run in runs) - NEAR
+        job = None if jobs is None else jobs.by_id(job_id)
+        prompt = None if job is None else job.prompt
         try:
-            outputs = [read_output(path, tz) for path in list_outputs(profile.home, job_id, since - NEAR)]
+            paths = list_outputs(profile.home, job_id, since)
+            outputs = [read_output(path, tz, prompt) for path in paths]
         except Unreadable as error:
             blind.append(_blind(profile, f"outputs/{job_id}", error))
             continue
