@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 from datetime import timezone
+from functools import partial
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -19,6 +20,7 @@ from hermes_ops._common.files import FileLock
 from hermes_ops.core import ledger as ledger_module
 from hermes_ops.core.ledger import Balance, Ledger
 from hermes_ops.errors import Unreadable
+from hermes_ops.host.database import reading
 from hermes_ops.host.usage import UNATTRIBUTED
 from tests.ops.made import at
 from tests.ops.state_databases import (
@@ -304,7 +306,8 @@ def test_a_few_bad_rows_among_many_are_only_counted(home, opened):
     assert (collected.bad, collected.blind) == (1, ()) and by(opened)[()].input == 390
 
 
-def test_a_locked_profile_is_blind_and_does_not_hide_the_others(home, opened):
+def test_a_locked_profile_is_blind_and_does_not_hide_the_others(home, opened, monkeypatch):
+    monkeypatch.setattr("hermes_ops.core.ledger_usage.reading", partial(reading, timeout=0.1))
     locked = StateDatabase(home, wal=False)
     locked.session("a", NOON)
     other = StateDatabase(home / "profiles" / "work")
@@ -337,6 +340,7 @@ STEP = st.tuples(
 )
 
 
+@pytest.mark.once
 @settings(max_examples=40, deadline=None)
 @given(st.lists(STEP, min_size=1, max_size=20))
 def test_whatever_grows_the_ledger_says_last_minus_first(tmp_path_factory, steps):
