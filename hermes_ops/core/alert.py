@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -165,8 +165,10 @@ class _NotSent(Exception):
 def _settings(home: Path) -> Settings:
     try:
         return load(home, OPTIONS)
-    except Unreadable as error:
-        return Settings({option.name: option.default for option in OPTIONS}, {}, [str(error)])
+    except Unreadable as error:  # .env: what config.yaml says still holds
+        settings = load(home, [replace(option, variables=()) for option in OPTIONS])
+        settings.problems.append(str(error))
+        return settings
 
 
 def _token(home: Path) -> str | None:

@@ -49,6 +49,7 @@ def test_wilson_gives_the_published_intervals(successes: int, trials: int, low: 
     assert found == pytest.approx((low, high), abs=6e-4)
 
 
+@settings(deadline=None)
 @given(st.integers(1, 5000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
 def test_wilson_holds_the_share_and_mirrors(counts: tuple[int, int]) -> None:
     successes, trials = counts
@@ -102,7 +103,7 @@ def test_fisher_gives_published_values() -> None:
     assert two_proportions(1, 10, 11, 14) == pytest.approx(0.002759, rel=1e-3)
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(st.integers(1, 14), st.integers(1, 14), st.data())
 def test_fisher_is_the_sum_over_all_tables(n_a: int, n_b: int, data: st.DataObject) -> None:
     a, b = data.draw(st.integers(0, n_a)), data.draw(st.integers(0, n_b))
