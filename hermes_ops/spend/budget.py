@@ -154,7 +154,10 @@ def _over(
     text = f"spent {spent} since {show(today.since, zone.tz)}, the cap is {amount(over.measure, over.cap)}"
     if done:
         text += f"; {done}"
-    elif not chosen:
+    elif chosen:
+        dearest = [f"{one.placed.job.name} ({one.placed.job.id})" for one in chosen]
+        text += f"; most of what is still to come today: {', '.join(dearest)}"
+    else:
         text += "; no job that may be paused has a known cost still to come today"
     evidence = [describe(one, over.measure) for one in (chosen or found[:3])]
     if today.spent.unknown_calls:
