@@ -29,17 +29,18 @@ class Demo:
     kept: Path
     left: list[str] = field(default_factory=list)
 
-    def hermes(self, *arguments: str, show: bool = True) -> Run:
-        """Run a hermes command and show it with its output; Failed unless it exits 0."""
+    def hermes(self, *arguments: str, show: bool = True, code: int | None = 0) -> Run:
+        """Run a hermes command and show its output; Failed unless it exits with `code` (None: any)."""
         say(f"$ hermes {' '.join(quoted(argument) for argument in arguments)}")
         process = self.home.start(*arguments)
         try:
             run = hermes.finish(process)
         finally:
             hermes.end(process)
-        if show or run.returncode != 0:
+        wrong = code is not None and run.returncode != code
+        if show or wrong:
             say(self.shortened(run.stdout.rstrip()))
-        if run.returncode != 0:
+        if wrong:
             raise Failed(f"the command exited {run.returncode}: {run.stderr.strip()}")
         return run
 
