@@ -117,11 +117,7 @@ def _source(options: Any, command: list[str]) -> gate.Source:
         return gate.run_command(command, options.timeout)
     if options.file:
         path = Path(options.file).expanduser()
-        try:
-            with open(path, "rb") as file:
-                return gate.text_of(file.read(gate.LARGEST + 1), str(path))
-        except OSError as error:
-            return gate.Source(failure=f"{path}: {error.strerror or error}")
+        return gate.read_file(path)
     if sys.stdin is None or sys.stdin.isatty():
         raise UsageError("what is to be compared? `-- COMMAND ARG...`, --file FILE, or standard input")
     return gate.text_of(sys.stdin.buffer.read(gate.LARGEST + 1), "standard input")

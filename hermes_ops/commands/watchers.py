@@ -11,9 +11,8 @@ from .._common.redact import Redactor
 from ..core import render
 from ..core.finding import Finding
 from ..core.moment import show, span
-from ..host.profiles import profiles
 from ..host.zone import zone
-from ..schedule import policy, policy_check, watchers
+from ..schedule import watchers
 from ..schedule.watchers import Watched
 
 COLUMNS = ("Watcher", "Watches", "Signal", "Layer", "Survives", "Last good run", "At most", "Watched by")
@@ -32,8 +31,7 @@ def run(arguments: Any) -> int:
         raise UsageError("one of --json and --markdown")
     found = watchers.survey(home)
     tz = zone(home).tz
-    told = watchers.check(found, now, profiles(home)[0].name)
-    findings, accepted = policy_check.exclude(_only_ours(policy.load(home, tz)), told, now, tz)
+    findings, accepted = watchers.judge(home, found, now)
     redact = Redactor()
     if arguments.json:
         say_json(redact.value(_as_dict(found, findings, accepted)))
@@ -51,14 +49,6 @@ def run(arguments: Any) -> int:
         for finding, reason in accepted:
             say(f"excluded {finding.id}: {redact.text(reason)}")
     return 1 if any(finding.severity != "info" for finding in findings) else 0
-
-
-def _only_ours(rules: policy.Policy) -> policy.Policy:
-    """The policy with the exclusions that are about watchers; the others are not ours to judge here."""
-    from dataclasses import replace
-
-    kept = tuple(one for one in rules.exclusions if one.suppression.pattern.startswith("watchers."))
-    return replace(rules, exclusions=kept)
 
 
 def _table(found: list[Watched], now: float | None, tz: Any) -> render.Table:

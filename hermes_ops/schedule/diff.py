@@ -268,6 +268,6 @@ def words_of(written: str, run_at: float | None, zone: tzinfo) -> str:
     if kind == "cron":
         words = in_words(Schedule("cron", expr=rest), zone)
         return words if words.startswith("cron ") else f"{words} ({rest})"
-    if kind == "every":
+    if kind == "every" and rest.removesuffix("m").replace(".", "", 1).isdecimal():
         return in_words(Schedule("interval", minutes=float(rest.removesuffix("m"))), zone)
     return in_words(Schedule("once", run_at=run_at), zone) if kind == "once" else written

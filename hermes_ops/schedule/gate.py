@@ -10,6 +10,7 @@ import json
 import os
 import re
 import signal
+import stat
 import threading
 import time
 from collections.abc import Sequence
@@ -168,6 +169,18 @@ class _Pipe(threading.Thread):
 
     def content(self) -> bytes:
         return b"".join(list(self._pieces))
+
+
+def read_file(path: Path) -> Source:
+    """The text of a file; one that is not there, or no file (a pipe would never end), is a failure."""
+    try:
+        fd = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        with os.fdopen(fd, "rb") as file:
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                return Source(failure=f"{path} is no regular file")
+            return text_of(file.read(LARGEST + 1), str(path))
+    except OSError as error:
+        return Source(failure=f"{path}: {error.strerror or error}")
 
 
 def text_of(raw: bytes, name: str) -> Source:

@@ -92,20 +92,24 @@ def check(
 
 
 def exclude(
-    policy: Policy, findings: Iterable[Finding], now: float, zone: tzinfo
+    policy: Policy, findings: Iterable[Finding], now: float, zone: tzinfo, about: str = "policy."
 ) -> tuple[list[Finding], list[tuple[Finding, str]]]:
-    """Part findings by the documented exclusions; those that are over or match nothing are findings too."""
+    """Part findings by the documented exclusions; those that are over or match nothing are findings too.
+
+    ``about`` is how the exclusions begin that these findings are to be held against.
+    """
+    exclusions = [one for one in policy.exclusions if one.suppression.pattern.startswith(about)]
     open_now: list[Finding] = []
     accepted: list[tuple[Finding, str]] = []
     used: set[str] = set()
     for finding in findings:
-        covering = next((one for one in policy.exclusions if one.suppression.covers(finding, now)), None)
+        covering = next((one for one in exclusions if one.suppression.covers(finding, now)), None)
         if covering is None:
             open_now.append(finding)
         else:
             accepted.append((finding, covering.suppression.reason))
-        used |= {one.where for one in policy.exclusions if _matches(one.suppression.pattern, finding)}
-    for one in policy.exclusions:
+        used |= {one.where for one in exclusions if _matches(one.suppression.pattern, finding)}
+    for one in exclusions:
         what, until = one.suppression.pattern, one.suppression.until
         owner = f", {one.owner}" if one.owner else ""
         key = f"default/{what}"
@@ -113,7 +117,7 @@ def exclude(
             text = f"the exclusion of {what} ended {show(until, zone)} ({one.suppression.reason}{owner})"
             fix = "remove it, or give it a new date with a reason that holds"
             open_now.append(Finding("policy.exclusion_over", "warning", one.where, text, key, (), fix))
-        elif one.where not in used and what.startswith("policy."):
+        elif one.where not in used:
             text = f"the exclusion of {what} matches nothing ({one.suppression.reason}{owner})"
             open_now.append(Finding("policy.exclusion_idle", "info", one.where, text, key, (), "remove it"))
     return open_now, accepted

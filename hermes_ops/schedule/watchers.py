@@ -10,11 +10,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..core.finding import Finding
+from ..core.finding import Finding, Reading
 from ..core.moment import span
+from ..core.watch import Context
 from ..errors import OpsError, Unreadable
 from ..host.jobs import Job, Jobs, read_jobs
 from ..host.profiles import profiles
+from ..host.zone import zone
 from . import manifest
 from .manifest import DAEMON, Entry
 
@@ -78,6 +80,22 @@ def check(watched: Iterable[Watched], now: float, profile: str = "default") -> l
     watched = list(watched)
     found = [finding for one in watched for finding in _check_one(one, now, profile)]
     return found + _check_outside([one for one in watched if one.active], profile)
+
+
+def judge(
+    home: Path, watched: Iterable[Watched], now: float
+) -> tuple[list[Finding], list[tuple[Finding, str]]]:
+    """The findings that nobody has excluded in `policy.toml`, and the excluded ones with the reason."""
+    from . import policy, policy_check
+
+    tz = zone(home).tz
+    found = check(watched, now, profiles(home)[0].name)
+    return policy_check.exclude(policy.load(home, tz), found, now, tz, "watchers.")
+
+
+def watch(context: Context) -> Reading:
+    """What is wrong with the watchers, for a watcher of its own or beside another."""
+    return Reading.of(judge(context.home, survey(context.home), context.now)[0])
 
 
 def read_evidence(home: Path, entries: Iterable[Entry]) -> dict[str, Evidence]:
@@ -264,7 +282,8 @@ def _check_outside(active: list[Watched], profile: str) -> list[Finding]:
     lines = [f"they watch each other in a circle: {', '.join(circle)}"] if circle else []
     text = f"nobody outside this machine watches {', '.join(alone)}"
     fix = "set ops.ping_url to a service that calls you, or declare who does in ops/watchers.toml"
-    return [Finding("watchers.no_outside", "warning", "watchers", text, f"{profile}/all", tuple(lines), fix)]
+    key = f"{profile}/all"
+    return [Finding("watchers.no_outside", "warning", "watchers", text, key, tuple(lines), fix, remind=None)]
 
 
 def _above(by_name: Mapping[str, Watched], name: str) -> set[str]:

@@ -283,7 +283,12 @@ def test_a_snapshot_of_other_shapes_is_damage_not_a_traceback(home):
     write_jobs(home, job(A, "a"))
     accept()
     path = home / "ops" / "schedule.json"
-    for bad in ([], {"format": 1}, {"format": 1, "jobs": [{}], "zones": {}, "history": []}, {"format": True}):
+    good = json.loads(path.read_text())
+    wrong_field = [
+        {**good, "jobs": [{**good["jobs"][0], name: value}]}
+        for name, value in (("schedule", 3), ("deliver", "x"), ("prompt_chars", "y"), ("name", None))
+    ]
+    for bad in ([], {"format": 1}, {**good, "jobs": [{}]}, {**good, "format": True}, *wrong_field):
         path.write_text(json.dumps(bad))
         with pytest.raises(Unreadable):
             snapshot.load(home)

@@ -78,6 +78,8 @@ def test_a_file_and_standard_input_are_texts_too(home, capfd, tmp_path, monkeypa
         out = said(capfd, "s")[1]
     assert out.splitlines()[1] == "two"
     assert "No such file" in said(capfd, "f", "--file", str(tmp_path / "none"))[1]
+    os.mkfifo(tmp_path / "pipe")
+    assert "no regular file" in said(capfd, "f", "--file", str(tmp_path / "pipe"))[1]
 
 
 def test_what_is_ignored_sorted_or_rounded_is_no_change(home, capfd):

@@ -7,7 +7,7 @@ import pytest
 
 from hermes_ops import cli
 from hermes_ops.core import run
-from hermes_ops.core.watch import WATCHERS
+from hermes_ops.core.watch import WATCHERS, Context
 from hermes_ops.errors import OpsError
 from hermes_ops.liveness.memory import Memory, MemoryFile
 from hermes_ops.schedule import manifest, watchers
@@ -251,6 +251,13 @@ def test_an_exclusion_with_a_reason_keeps_a_finding_apart(home, capsys):
     )
     assert cli.main(["watchers"]) == 0
     assert "excluded watchers.not_installed:default/daemon: a laptop" in capsys.readouterr().out
+    assert watchers.watch(Context(home, NOW)).findings == ()
+    assert cli.main(["policy"]) == 0
+    (home / "ops" / "policy.toml").write_text('[[exclude]]\nwhat = "watchers.stale"\nreason = "x"\n', "utf-8")
+    told = [
+        one.text for one in watchers.watch(Context(home, NOW)).findings if one.rule == "policy.exclusion_idle"
+    ]
+    assert told == ["the exclusion of watchers.stale matches nothing (x)"]
 
 
 def test_a_faulty_manifest_is_an_error_of_ours_not_a_traceback(home):
