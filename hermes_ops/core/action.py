@@ -146,6 +146,8 @@ def _apply(action: Action, dry_run: bool, where: Path, now: float) -> Done:
     job = None if action.job_id is None else before.by_id(action.job_id)
     if action.job_id is not None and job is None:
         return _refused(action, f"no job {action.job_id} in {before.path}")
+    if [one.id for one in before.jobs].count(action.job_id) > 1:
+        return _refused(action, f"the id {action.job_id} stands more than once in {before.path}")
     answer = None if job is None else _needless(action, job, now)
     if answer is not None:
         return answer
@@ -174,7 +176,7 @@ def _needless(action: Action, job: Job, now: float) -> Done | None:
                 action, f"{job.label} was changed since: {name} is {job.raw.get(name)!r}, not {value!r}"
             )
     if action.verb == "pause":
-        if job.state in ("paused", "completed") or (not job.enabled and job.state != "error"):
+        if not job.live and job.state != "error":
             return Done(
                 action,
                 True,
@@ -280,7 +282,7 @@ def _read_back(
         )
     elif action.verb == "resume":
         ok = now.live and now.next_run_at is not None
-        expect = {"state": now.state, "next_run_at": now.raw.get("next_run_at")}
+        expect = {"state": now.state, "paused_at": None}
         undo = Action("pause", action.home, job.id, {"expect": expect}, job.paused_reason or undone)
         text = f"runs again: {_next_run(now)}"
     elif action.verb == "run":
@@ -309,7 +311,7 @@ def _read_back(
             undo if changed and action.verb == "edit" else None,
             changed,
         )
-    return Done(action, True, f"{job.label} {text}", job.id, undo)
+    return Done(action, True, f"{now.label} {text}", job.id, undo)
 
 
 def _undo_edit(action: Action, job: Job, now: Job, given: dict[str, Any], reason: str) -> Action | None:
