@@ -17,6 +17,8 @@ from .text import Prompt, Sentence
 _MARKERS = (
     r"\b(?:todo|tbd|tba|fixme|xxx+|\u0445\u0445\u0445+)\b"
     r"|\b(?:changeme|change_me|replace_me|replace_this|lorem\ ipsum)\b"
+    r"|\b[a-z]{2,30}(?:_[a-z]{2,30}){0,4}_here\b"
+    r"|\((?:fill\ in|fill\ me\ in|insert|вписать|впиши|вставить|вставь|заполнить|подставить)\b[^()\n]{0,40}\)"
     r"|\?\?\?+|_{3,}|(?<!\w)your[_-][a-z0-9_-]{2,40}\b|\binsert[_-][a-z0-9_-]{2,40}\b"
 )
 _SHELL = (

@@ -12,13 +12,16 @@ from .languages import LANGUAGES, matcher, shared_set, words
 from .phrases import Match
 from .placeholders import Words, find_slots
 from .rules import RULES, Allowance, Hit, allowances
-from .text import ADDRESS, PATH, URL, Prompt, Token, read_prompt
+from .text import ADDRESS, DATA, PATH, URL, Prompt, Sentence, Token, read_prompt
 
 MIN_WORDS = 8
 MAX_CHARACTERS = 12_000
 MAX_PER_RULE = 20  # hits of one rule that are named in one prompt
 
 _OTHER_MARK = re.compile(r"\b(?:NO_REPLY|NO REPLY|SILENT)\b")
+_STATE_NAME = re.compile(
+    r"(?i)(?:^|[/_.-])(?:last|seen|state|prev|previous|known|cursor|offset|done|history|snapshot|baseline|progress)"
+)
 _NAMED = (PATH, URL, ADDRESS)
 _RELATIVE = re.compile(
     r"(?<![\w/.~:@-])(?:\.{1,2}/)?[\w-]{1,80}(?:/[\w.-]{1,80}){0,8}"
@@ -83,9 +86,11 @@ def _stands(rule: str, match: Match, index: int, prompt: Prompt, given: Given) -
     if not match.phrase.stands and is_negated(match):
         return False
     if rule == "L101":
-        return not any(token.kind in _NAMED for token in tokens[match.last + 1 : match.last + 7])
+        clause = tokens[match.last].clause  # "the limits I gave you in /srv/limits.toml"
+        after = tokens[match.last + 1 : match.last + 7]
+        return not any(token.kind in _NAMED and token.clause == clause for token in after)
     if rule == "L102":
-        return not (given.before or _names_place(index, prompt))
+        return not (given.before or _keeps_state(prompt))
     if rule == "L109":
         return not any(token.text in shared_set("whether").words for token in tokens[: match.first])
     if rule == "L103":
@@ -93,7 +98,7 @@ def _stands(rule: str, match: Match, index: int, prompt: Prompt, given: Given) -
     if rule == "L108":
         return not _something_after(match, index, prompt)
     if rule == "L105":
-        return not (_names_place(index, prompt) and _keeps_state(prompt))
+        return not _keeps_state(prompt, anywhere=True)
     if rule == "L401":
         return not _forbidden(match)
     if rule == "L501":
@@ -125,14 +130,20 @@ def _forbidden(match: Match) -> bool:
     )
 
 
-def _names_place(index: int, prompt: Prompt) -> bool:
-    """Whether the sentence, or one beside it, names a file or address where it is written down."""
-    sentences = prompt.sentences[max(0, index - 1) : index + 2]
-    return any(token.kind in _NAMED for sentence in sentences for token in sentence.tokens)
+def _keeps_state(prompt: Prompt, *, anywhere: bool = False) -> bool:
+    """Whether the prompt names where runs keep what the next one needs: a file that is said, or called, so.
 
-
-def _keeps_state(prompt: Prompt) -> bool:
-    return any(words("state").takes(token.text) for token in prompt.tokens)
+    With `anywhere` the file and what is said need not stand in one sentence.
+    """
+    kept = words("state")
+    sentences = [Sentence(tuple(prompt.tokens))] if anywhere else prompt.sentences
+    for sentence in sentences:
+        places = [token for token in sentence.tokens if token.kind in (PATH, DATA)]
+        if places and any(kept.takes(token.text) for token in sentence.tokens):
+            return True
+        if any(_STATE_NAME.search(prompt.text[token.start : token.end]) for token in places):
+            return True
+    return False
 
 
 def _something_before(match: Match, index: int, prompt: Prompt) -> bool:
