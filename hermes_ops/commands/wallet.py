@@ -191,10 +191,10 @@ def _days(context: Context, days: float) -> list[dict[str, Any]]:
     awake = ledger.snapshots()
     rows = []
     for provider, account in ledger.accounts():
-        stored = [one for one in ledger.balances(provider, account, since) if one.at >= since - 3 * DAY]
+        stored = ledger.balances(provider, account, since)
         for currency in sorted({one.currency for one in stored}):
             seen = [Seen(one.at, one.amount) for one in stored if one.currency == currency]
-            times = ordered_times([one.at for one in seen], context.now)
+            times, _ = ordered_times([one.at for one in seen], context.now)
             done = steps(seen, times, awake)
             bounds = day_bounds(max(times[0], since), context.now, zone)
             for begin, end in pairwise(bounds):

@@ -131,9 +131,14 @@ class Ledger:
             ledger_balances.record(connection, balance)
 
     def balances(self, provider: str, account: str, since: float) -> list[Balance]:
-        """The readings from `since` on, oldest first, and the last one before it."""
+        """The readings from `since` on, in the order in which they were made, and the last one before it."""
         with self._used() as connection:
             return ledger_balances.stored(connection, provider, account, since)
+
+    def latest_balances(self, provider: str, account: str, currency: str, count: int) -> list[Balance]:
+        """The newest readings in one currency, in the order in which they were made, whatever their times."""
+        with self._used() as connection:
+            return ledger_balances.latest(connection, provider, account, currency, count)
 
     def accounts(self) -> list[tuple[str, str]]:
         """Every (provider, account) of which there is a balance."""

@@ -42,6 +42,17 @@ def stored(ledger: sqlite3.Connection, provider: str, account: str, since: float
     return [Balance(*row) for row in before + later]
 
 
+def latest(
+    ledger: sqlite3.Connection, provider: str, account: str, currency: str, count: int
+) -> list[Balance]:
+    """The newest readings in one currency in the order in which they were made, whatever their times say."""
+    rows = ledger.execute(
+        f"{_SELECT} WHERE provider=? AND account=? AND currency=? ORDER BY rowid DESC LIMIT ?",
+        (provider, account, currency, count),
+    ).fetchall()
+    return [Balance(*row) for row in reversed(rows)]
+
+
 def accounts(ledger: sqlite3.Connection) -> list[tuple[str, str]]:
     """Every (provider, account) that was read, by name."""
     rows = ledger.execute("SELECT DISTINCT provider, account FROM balance ORDER BY provider, account")

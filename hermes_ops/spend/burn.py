@@ -7,11 +7,12 @@ it lies at the waking, when the jobs that were missed start all at once.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 from itertools import pairwise
+from typing import NamedTuple
 
 from ..core.finding import DAY, HOUR
 from ..core.moment import FUTURE_SLACK, day_start
@@ -21,6 +22,7 @@ CATCH_UP = 2 * HOUR  # after waking
 BURST_SHARE = 0.6  # of a day's burn, from which on it is a catch-up burst and no trend
 RECENT = 3 * HOUR
 KEPT_DAYS = 28
+KEPT_READINGS = 2000  # more than four weeks of a reading every half hour
 WEEK = 7
 SLOW_RATIO = 2.0
 SLOW_DAYS = 5  # of the last seven that must lie above the average of the weeks before
@@ -29,16 +31,14 @@ NOISE = 0.005
 UNKNOWN = float("-inf")  # a time of which nothing is known; what fell then lies in no window
 
 
-@dataclass(frozen=True)
-class Seen:
+class Seen(NamedTuple):
     """One reading: when it was made by the clock of that moment, and what was left."""
 
     at: float
     amount: float
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """What happened between two readings: ``fell`` is negative when the balance rose.
 
     ``since`` and ``until`` bound when, as far as is known. ``slept`` is how long the machine did before that.
@@ -101,7 +101,7 @@ def burn(readings: Sequence[Seen], awake: Sequence[float], now: float, zone: tzi
     """
     if not readings:
         return None
-    times = ordered_times([reading.at for reading in readings], now)
+    times, now = ordered_times([reading.at for reading in readings], now)
     done = steps(readings, times, awake)
     first = next((at for at in times if at > UNKNOWN), now)
     day = fallen(done, now - DAY, now)
@@ -124,35 +124,41 @@ def burn(readings: Sequence[Seen], awake: Sequence[float], now: float, zone: tzi
 
 def steps(readings: Sequence[Seen], times: Sequence[float], awake: Sequence[float]) -> list[Step]:
     """The steps between readings in the order they were made, at `times` that ascend."""
-    found = []
-    for index in range(1, len(readings)):
-        since, until = times[index - 1], times[index]
-        woke, slept = _longest_silence(since, until, awake)
-        if slept >= ASLEEP:
-            since = woke
-        else:
-            slept = 0.0
-        fell = readings[index - 1].amount - readings[index].amount
-        found.append(Step(since, until, fell, slept, readings[index - 1].at))
+    found, signs = [], sorted(awake)
+    for (first, second), (since, until) in zip(pairwise(readings), pairwise(times), strict=True):
+        slept = 0.0
+        if until - since >= ASLEEP and since > UNKNOWN:
+            woke, silence = _longest_silence(since, until, signs)
+            if silence >= ASLEEP:
+                since, slept = woke, silence
+        found.append(Step(since, until, first.amount - second.amount, slept, first.at))
     return found
 
 
-def ordered_times(times: Sequence[float], now: float) -> list[float]:
-    """The times made to ascend, none later than `now`.
+def ordered_times(times: Sequence[float], now: float) -> tuple[list[float], float]:
+    """The times made to ascend, and the time it really is.
 
     A clock that was wrong for a while leaves times that do not agree with the order of the readings: the
     longest ascending part of them stands, the others are moved back to the one before them. Those before all
-    that stand are of an UNKNOWN time.
+    that stand are of an UNKNOWN time. Where by far the most readings lie ahead of the clock, it is the clock
+    that is wrong now (a machine that starts in 1970), and it is taken to be as late as the last of them.
     """
-    usable = [index for index, at in enumerate(times) if at <= now + FUTURE_SLACK]
-    standing = _longest_ascending(usable, times)
+    if all(earlier <= later for earlier, later in pairwise(times)) and (not times or times[-1] <= now):
+        return list(times), now
+    standing = _longest_ascending(
+        [index for index, at in enumerate(times) if at <= now + FUTURE_SLACK], times
+    )
+    if len(times) > 2 * len(standing):
+        whatever = _longest_ascending(range(len(times)), times)
+        if len(whatever) > 2 * len(standing):
+            standing, now = whatever, times[max(whatever)]
     result: list[float] = []
     last = UNKNOWN
     for index, at in enumerate(times):
         if index in standing:
             last = at
         result.append(min(last, now))
-    return result
+    return result, now
 
 
 def fallen(done: Sequence[Step], since: float, until: float) -> float:
@@ -198,11 +204,9 @@ def _longest_ascending(indexes: Sequence[int], times: Sequence[float]) -> set[in
     return chain
 
 
-def _longest_silence(since: float, until: float, awake: Sequence[float]) -> tuple[float, float]:
-    """The end and the length of the longest time between two signs of life within a step."""
-    if until - since < ASLEEP or since == UNKNOWN:
-        return until, 0.0
-    points = [since, *sorted(at for at in awake if since < at < until), until]
+def _longest_silence(since: float, until: float, signs: Sequence[float]) -> tuple[float, float]:
+    """The end and the length of the longest time without a sign of life within a step; signs ascend."""
+    points = [since, *signs[bisect_right(signs, since) : bisect_left(signs, until)], until]
     length, end = max((later - earlier, later) for earlier, later in pairwise(points))
     return end, length
 

@@ -10,13 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from .._common.files import FileLock
-from ..core.finding import DAY, HOUR, Blind, Reading
+from ..core.finding import DAY, Blind, Reading
 from ..core.ledger import Balance, Ledger
 from ..core.watch import Context
 from ..errors import OpsError, Unreadable
 from .accounts import OPTIONS, Wallet, Watched, configured
 from .balances import Left, read_balance
-from .burn import CATCH_UP, KEPT_DAYS, Burn, Seen, burn
+from .burn import CATCH_UP, KEPT_READINGS, Burn, Seen, burn
 from .wallet_findings import BLIND_AFTER, State, is_telling, judge, of_settings
 
 __all__ = ["OPTIONS", "Examined", "examine", "watch"]
@@ -59,19 +59,6 @@ def examine(context: Context, who: Callable[[State], bool] = is_telling) -> Exam
             state = replace(state, problem=why)
         states.append(_with_burners(context, state, ledger) if ledger and who(state) else state)
     return Examined(wallet, tuple(states), tuple(blind), profile)
-
-
-def history(ledger: Ledger, watched: Watched, since: float) -> list[Seen]:
-    """The readings of one account in its currency, in the order in which they were made.
-
-    One from long before `since` is of a clock that was wrong, or tells nothing of the time from then on.
-    """
-    account = watched.account
-    return [
-        Seen(one.at, one.amount)
-        for one in ledger.balances(account.provider, account.id, since)
-        if one.currency == account.currency and one.at >= since - 3 * DAY
-    ]
 
 
 def _ledger(context: Context) -> tuple[Ledger | None, str, list[Blind]]:
@@ -123,11 +110,12 @@ def _read(context: Context, watched: Watched, key: str, timeout: float, ledger: 
 def _remember(
     ledger: Ledger, watched: Watched, left: Left | None, now: float
 ) -> tuple[list[Seen], list[float]]:
-    """Write a reading down; returns all readings of the last weeks, and when this machine was awake."""
+    """Write a reading down; returns the readings of the last weeks, and when this machine was awake."""
+    account = watched.account
     if left is not None:
-        account = watched.account
         ledger.record_balance(Balance(now, account.provider, account.id, left.amount, left.currency))
-    return history(ledger, watched, now - KEPT_DAYS * DAY - HOUR), ledger.snapshots()
+    readings = ledger.latest_balances(account.provider, account.id, account.currency, KEPT_READINGS)
+    return [Seen(one.at, one.amount) for one in readings], ledger.snapshots()
 
 
 def _runs(ledger: Ledger, summed: Burn | None) -> int | None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .attribution import Burner
 
 BLIND_AFTER = 3  # runs in a row without a balance
+SLOW_CLEARS = 48
 CLEARS = 4  # runs below a limit of burn before it counts as over
 MUCH = 3.0  # times the day's limit: critical
 TOP_UP = 1.0  # a smaller rise is a credit or a refund
@@ -170,7 +171,7 @@ def _slowly(state: State) -> Finding | None:
         text,
         state.key,
         fix="hermes ops costs",
-        clears=CLEARS,
+        clears=SLOW_CLEARS,
         remind=7 * DAY,
     )
 
