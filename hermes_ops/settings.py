@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ._common.config import plugin_settings, read_config
+from .errors import Unreadable
 
 _MISSING = object()
 
@@ -53,7 +54,11 @@ def load(home: Path, options: Iterable[Option]) -> Settings:
     for option in options:
         value, source = written.get(option.name, _MISSING), "config.yaml"
         for variable in option.variables:
-            text = lookup(variable, home)
+            try:
+                text = lookup(variable, home)
+            except Unreadable as error:  # an `.env` that cannot be read is said, once
+                found.problems += [str(error)] if str(error) not in found.problems else []
+                text = None
             if text is not None:
                 value, source = text, variable
                 break

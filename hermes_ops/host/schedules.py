@@ -246,6 +246,8 @@ def _cron_times(fields: Fields, after: float, until: float, zone: tzinfo) -> Ite
         for due in _counted(fields, at, min(until, quiet), zone) if quiet is not None else ():
             yield due
             at = due
+        if quiet is not None and quiet >= until:
+            return
         following = _next(fields, at, zone)
         if following is None or following > until:
             return

@@ -15,7 +15,7 @@ from datetime import tzinfo
 from ..host.jobs import Job
 from ..host.schedules import TICK, due_times, grace
 
-ON_TIME, LATE, MISSED, DOWN, BUSY, PENDING = "on time", "late", "missed", "down", "busy", "pending"
+ON_TIME, LATE, MISSED, DOWN, PENDING = "on time", "late", "missed", "down", "pending"
 
 EARLY = 2.0  # seconds by which a stamp of the host may lie before the time it was due
 ALONGSIDE = 120.0  # starts within this of each other are of the same waking up
@@ -50,8 +50,7 @@ class Due:
     """One time at which a job was due, and what came of it.
 
     verdict  ON_TIME, LATE (a run before the next time, outside the host's grace), MISSED (no run, though the
-             scheduler worked), DOWN (no run, and nothing else ran either), BUSY (the job was still running),
-             PENDING (within its grace)
+             scheduler worked), DOWN (no run, and nothing else ran either), PENDING (within its grace)
     run      the run that served it; of MISSED and DOWN the next one, None when there is none
     gap      of LATE and DOWN: the stretch without a start of any job around it, None when there was one
     """
@@ -97,17 +96,10 @@ def alive(attempts: Sequence[Attempt], tick_at: float | None, since: float, now:
 def dues(
     job: Job, runs: Sequence[Attempt], since: float, now: float, zone: tzinfo, working: Alive
 ) -> list[Due]:
-    """Every time in (since, now] at which a recurring job was due, with its verdict; ``runs`` are its own.
-
-    An interval counts anew from the end of each run, as the host does it; before the first run that is known
-    it counts from `since`.
-    """
+    """Every time in (since, now] at which a recurring job was due, with its verdict; ``runs`` are its own."""
     ordered = sorted(runs, key=lambda run: run.begin)
     begins = [run.begin for run in ordered]
-    if job.schedule.kind == "interval":
-        times = _interval_times(job, ordered, since, now, zone)
-    else:
-        times = due_times(job.schedule, since, now, zone)
+    times = _times(job, ordered, since, now, zone)
     found = []
     for place, at in enumerate(times):
         following = times[place + 1] if place + 1 < len(times) else now + 1
@@ -127,9 +119,6 @@ def _judge(
 ) -> Due:
     allowed = grace(job.schedule, at, zone)
     place = bisect_left(begins, at - EARLY)
-    before = runs[place - 1] if place else None
-    if before is not None and at <= (now if before.running else before.end or before.begin):
-        return Due(at, BUSY, before)
     run = runs[place] if place < len(runs) else None
     if run is not None and run.begin < following:
         if run.begin - at <= allowed:
@@ -141,16 +130,18 @@ def _judge(
     return Due(at, MISSED if gap is None else DOWN, run, gap)
 
 
-def _interval_times(job: Job, runs: Sequence[Attempt], since: float, now: float, zone: tzinfo) -> list[float]:
-    """From the end of each run on, one period after the other until the next begins."""
+def _times(job: Job, runs: Sequence[Attempt], since: float, now: float, zone: tzinfo) -> list[float]:
+    """The due times between the runs: the host plans anew from the end of each, and not while one goes on.
+
+    Of a run that was cut off no end is known; there it had planned from the beginning. Before the first run
+    that is known it is planned from `since`.
+    """
     found: list[float] = []
     anchor: float | None = since
     for run in [*runs, None]:
-        until = now if run is None else run.begin
+        until = now if run is None else run.begin + EARLY
         if anchor is not None and until > since:
-            # A run that begins a little early or in the same minute as its time has that time.
-            times = due_times(job.schedule, anchor, until + (EARLY if run else 0.0), zone, anchor)
-            found += [at for at in times if at > since]
+            found += [at for at in due_times(job.schedule, anchor, until, zone, anchor) if at > since]
         if run is not None:
             anchor = None if run.running else max(since, run.end or run.begin)
     return found

@@ -273,6 +273,7 @@ def random_field(chosen: random.Random, index: int) -> str:
     return ",".join(parts)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("seed", range(3))
 def test_due_times_are_those_of_croniter_asked_anew_after_each(seed: int) -> None:
     croniter = pytest.importorskip("croniter").croniter
