@@ -36,6 +36,8 @@ WATCHERS = (
     Watcher("budget", "spend.budget", "every 60m", "a day's spending stays under its cap", False, 3600.0),
     Watcher("thinking", "spend.thinking", "45 5 * * *", "reasoning stays under its cap"),
     Watcher("lint", "schedule.lint.watch", "15 5 * * *", "prompts and settings of jobs are sound"),
+    Watcher("policy", "schedule.policy_check", "20 5 * * *", "jobs keep to the declared delivery policy"),
+    Watcher("watchers", "schedule.watchers", "10 5 * * *", "every watcher runs and is itself watched"),
     Watcher("table", "schedule.table", "0 11 * * *", "the schedule is the one that was acknowledged"),
     Watcher("probes", "quality.probes", "55 * * * *", "declared checks hold", False, 3600.0),
     Watcher("backup", "liveness.backup", "20 4 * * *", "a copy of state.db is made and opens"),

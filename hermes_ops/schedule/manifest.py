@@ -36,6 +36,8 @@ _WATCHES = {
     "budget": ("spending",),
     "thinking": ("reasoning tokens",),
     "lint": ("prompts",),
+    "policy": ("delivery policy",),
+    "watchers": ("watchers",),
     "table": ("schedule",),
     "probes": ("declared checks",),
     "backup": ("state.db",),

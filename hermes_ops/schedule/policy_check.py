@@ -63,7 +63,9 @@ def examine(home: Path, now: float) -> Checked:
 
 
 def watch(context: Context) -> Reading:
-    """What the policy forbids and jobs do, and exceptions that are over."""
+    """What the policy forbids and jobs do, and exceptions that are over; nothing where nobody declared one."""
+    if not rules.path_of(context.home).exists():
+        return Reading()
     checked = examine(context.home, context.now)
     return Reading.of(checked.findings, checked.blind)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from hermes_ops.core.watch import WATCHERS
 from tests.host import installs
 from tests.host.file_chats import FileChats
 from tests.host.hermes import Gateway, HermesHome, Run
@@ -185,11 +186,11 @@ def test_install_again_changes_nothing_and_uninstall_leaves_the_ledger(one: Watc
     assert jobs.read_bytes() == before
     every = installs.done(one.home.run("ops", "install", "--deliver", TARGET, "--json"))
     steps = json.loads(every.stdout)["steps"]
-    assert len(steps) == 10 and all(step["ok"] for step in steps)
-    assert len(one.jobs) == 10 and all(job["next_run_at"] for job in one.jobs)
+    assert len(steps) == len(WATCHERS) and all(step["ok"] for step in steps)
+    assert len(one.jobs) == len(WATCHERS) and all(job["next_run_at"] for job in one.jobs)
     (scripts / "mine.py").write_text("print('mine')")
     planned = installs.done(one.home.run("ops", "uninstall", "--dry-run"))
-    assert len(one.jobs) == 10 and "would remove job" in planned.stdout
+    assert len(one.jobs) == len(WATCHERS) and "would remove job" in planned.stdout
     installs.done(one.home.run("ops", "uninstall"))
     assert one.jobs == []
     assert [path.name for path in scripts.iterdir()] == ["mine.py"]
