@@ -153,6 +153,13 @@ def test_a_session_without_a_run_stands_alone_and_an_answer_without_a_session_ha
     assert silent.usd == 0.0 and not silent.lower_bound
 
 
+def test_a_session_that_began_after_a_run_was_over_is_not_its_own():
+    runs = [run(A, at("2026-11-29 06:00"))]
+    first, second = join(runs, [spent("default", A, f"cron_{A}_20261129_060500", usd=0.2)], lambda _: BERLIN)
+    assert first.run is runs[0] and first.spent is None
+    assert second.run is None and second.usd == 0.2
+
+
 def test_a_run_that_is_not_over_is_left_out_with_its_session():
     runs = [replace(run(A, NOW - 60, "running"), finished_at=None)]
     stamp = datetime.fromtimestamp(NOW - 58, BERLIN).strftime("%Y%m%d_%H%M%S")
@@ -262,6 +269,16 @@ def test_a_job_that_somebody_paused_in_the_meantime_is_not_taken_over(tmp_path, 
     host.set(A, "pause", "by a person")
     result = budget_pauses.pause(tmp_path, TODAY, NOW, chosen, 3, "over", apply=host.apply, read=host.read)
     assert result.failed and budget_pauses.paused(tmp_path) == [] and host.asked == []
+
+
+def test_a_pause_that_somebody_makes_at_the_same_moment_is_theirs(tmp_path, host):
+    def apply(action, **options):
+        host.set(action.job_id, "pause", "by a person")
+        return Done(action, True, "is paused already", action.job_id, None, changed=False)
+
+    chosen = [Candidate(place(host.jobs[A]), 1, 1.0, 1.0, False, 1.0)]
+    result = budget_pauses.pause(tmp_path, TODAY, NOW, chosen, 3, "over", apply=apply, read=host.read)
+    assert result.failed and budget_pauses.paused(tmp_path) == []
 
 
 def test_a_resume_that_fails_stays_on_record_and_is_said(tmp_path, host):
