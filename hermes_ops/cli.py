@@ -22,6 +22,7 @@ COMMANDS = {
     "install": ("install", "write wrapper scripts and create the jobs of the watchers"),
     "uninstall": ("uninstall", "remove the scripts, jobs and units that install made"),
     "doctor": ("doctor", "check that all this works here, and say what to do where it does not"),
+    "settings": ("settings", "every setting with its value here and its default"),
     "watch": ("watch", "run one watcher now, as its job does"),
     "incidents": ("incidents", "list, acknowledge and snooze incidents"),
     "test-alert": ("test_alert", "send a test message by every alert channel"),
