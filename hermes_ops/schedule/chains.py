@@ -6,9 +6,10 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import tzinfo
+from functools import lru_cache
 
 from ..core.finding import DAY
-from ..host.schedules import due_times
+from ..host.schedules import Schedule, due_times
 from ..spend.run_costs import day_end
 from .job_cost import Placed
 
@@ -104,8 +105,14 @@ def _follows(source: Sequence[float], reader: Sequence[float]) -> list[tuple[int
     return found
 
 
-def _times(one: Placed, expr: str, start: float) -> list[float]:
-    return due_times(replace(one.job.schedule, expr=expr), start, start + CHAIN_SPAN, one.zone)
+def _times(one: Placed, expr: str, start: float) -> Sequence[float]:
+    return _due(replace(one.job.schedule, expr=expr), start, one.zone)
+
+
+@lru_cache(maxsize=2048)
+def _due(schedule: Schedule, start: float, zone: tzinfo) -> tuple[float, ...]:
+    """Asked again and again: every minute tried for a job is held against the same times of the others."""
+    return tuple(due_times(schedule, start, start + CHAIN_SPAN, zone))
 
 
 def _midnight(now: float, zone: tzinfo) -> float:
