@@ -130,10 +130,12 @@ def _runs(ledger: Ledger, summed: Burn | None) -> int | None:
 
 
 def _with_burners(context: Context, state: State, ledger: Ledger) -> State:
+    """Who used the most in the time whose burn is known: the last 24 hours, or since the first reading."""
     from .attribution import top_burners
 
+    since = context.now - DAY if state.burn is None else max(context.now - DAY, state.burn.since)
     try:
-        found = top_burners(ledger, context, context.now - DAY, context.now + 1.0)
+        found = top_burners(ledger, context, since, context.now + 1.0)
     except (OpsError, OSError) as error:
         return replace(state, who=f"not known: {error}")
     return replace(state, burners=tuple(found))
