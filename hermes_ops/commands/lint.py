@@ -162,7 +162,7 @@ def _acknowledge(arguments: Any) -> int:
     if arguments.json:
         say_json({"acknowledged": sorted(seen), "changed": sorted(before)})
     else:
-        say(f"{len(seen)} prompts acknowledged, {len(before)} of them had changed")
+        say(f"{len(seen)} prompt{'s' if len(seen) != 1 else ''} acknowledged, {len(before)} had changed")
     for profile, error in linted.unreadable:
         complain(PROGRAM, f"profile {profile}: {error}", 1)
     return 1 if linted.unreadable else 0

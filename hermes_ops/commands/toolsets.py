@@ -34,12 +34,17 @@ def run(arguments: Any) -> int:
                     say(f"         {redact(finding.fix)}")
                 shown += 1
         remarks = len(findings) - shown
-        more = f"; {remarks} remarks (--all shows them)" if remarks else ""
+        more = f"; {_count(remarks, 'remark')} (--all shows them)" if remarks else ""
         serious = sum(finding.severity != "info" for finding in findings)
-        say(f"{len(audited.jobs)} agent jobs, {serious} findings{more}; toolsets by the {audited.source}")
+        counts = f"{_count(len(audited.jobs), 'agent job')}, {_count(serious, 'finding')}{more}"
+        say(f"{counts}; toolsets by the {audited.source}")
     for profile, error in audited.unreadable:
         complain(PROGRAM, f"profile {profile}: {error}", 1)
     return 1 if audited.unreadable or any(finding.severity != "info" for finding in findings) else 0
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _as_dict(audited: Audited, redact: Any) -> dict[str, Any]:

@@ -80,7 +80,7 @@ def test_the_fault_that_is_told_is_of_the_kind_that_is_there():
 
 
 def test_no_phrase_quotes_a_prompt_of_the_corpus():
-    """A phrase of five plain words or more that stands in a prompt word for word would be that prompt's own."""
+    """Five plain words that stand in a prompt word for word would be the phrase of that prompt alone."""
     prompts = [row["prompt"].lower() for name in ("ours", "strangers") for row in read(name)]
     for known in LANGUAGES:
         for phrases in language(known).phrases.values():

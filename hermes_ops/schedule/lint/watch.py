@@ -47,13 +47,17 @@ def watch(context: Context) -> Reading:
             if job.live:
                 findings += job_findings(profile.name, job, lint_job(job, around))
     try:
-        known = take_in(context.home, seen, read)
+        known, damaged = take_in(context.home, seen, read)
     except Unreadable as error:
         blind.append(
             Blind("lint.prompts", f"which prompts are acknowledged is unknown: {error}", "lint.prompt:")
         )
         return Reading.of(findings, blind)
-    return Reading.of(findings, blind, changed(known, seen, labels))
+    events = changed(known, seen, labels)
+    if damaged is not None:
+        text = f"{damaged} was damaged and is set aside: every prompt counts as acknowledged from now on"
+        events.append(Event(f"lint.damaged:{damaged.name}", text, "warning"))
+    return Reading.of(findings, blind, events)
 
 
 def job_findings(profile: str, job: Job, hits: list[Hit]) -> list[Finding]:
@@ -97,15 +101,18 @@ def fingerprint(prompt: str) -> str:
     return hashlib.sha256(prompt.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def take_in(home: Path, seen: Mapping[str, str], read: set[str]) -> dict[str, str]:
-    """Note new prompts, forget those of jobs that are gone; returns the acknowledged ones."""
+def take_in(home: Path, seen: Mapping[str, str], read: set[str]) -> tuple[dict[str, str], Path | None]:
+    """Note new prompts, forget those of jobs that are gone.
+
+    Returns the acknowledged ones, and where a damaged state went, if there was one.
+    """
     with _state(home).changing() as opened:
         prompts: dict[str, str] = opened.data["prompts"]
         for key in [key for key in prompts if key not in seen and key.partition("/")[0] in read]:
             del prompts[key]
         for key, found in seen.items():
             prompts.setdefault(key, found)
-        return dict(prompts)
+        return dict(prompts), opened.damaged
 
 
 def acknowledge(home: Path, seen: Mapping[str, str]) -> list[str]:
