@@ -6,9 +6,10 @@ A report is plain values: the text, the JSON and the page are made of the same o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import tzinfo
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any
 
 from ..core.finding import DAY
@@ -175,6 +176,8 @@ class Report:
         }
 
 
+_sums = attrgetter(*(one.name for one in fields(Spent) if one.name != "group"))
+
 # (kind, key) -> what it is called, and details for the JSON; kinds: "job" (profile, job id), "session"
 # (profile, root session, source)
 Namer = Callable[[str, tuple[str | None, ...]], tuple[str, Mapping[str, Any]]]
@@ -207,8 +210,9 @@ def from_ledger(
         unknown = ledger.unplaced(start, end)
         figure = summed(daily.get(name, ()), unknown.rows + unknown.windows)
         by_day.append(Line(name, name, figure))
-    by_job = ledger.spent(("profile", "job"), since, until)
-    by_session = ledger.spent(("profile", "root", "source"), since, until)
+    sessions = ledger.spent(("profile", "job", "root", "source"), since, until)
+    by_job = merged(sessions, lambda group: group[:2])
+    by_session = merged(sessions, lambda group: (group[0], *group[2:]))
     movers, movers_unknown = _movers(ledger, now, zone, namer, snapshots)
     return Report(
         source=str(ledger.path),
@@ -278,6 +282,19 @@ def by_columns(spent: Sequence[Spent], top: int) -> dict[str, Group]:
         lines = tuple(Line(name, name or empty, summed(rows)) for name, rows in ordered[:top])
         found[column] = Group(lines, *_rest([rows for _, rows in ordered[top:]]))
     return found
+
+
+def merged(
+    spent: Iterable[Spent], key: Callable[[tuple[str | None, ...]], tuple[str | None, ...]]
+) -> list[Spent]:
+    """Sums by another group, made of the parts of theirs."""
+    parts: dict[tuple[str | None, ...], list[Spent]] = {}
+    for row in spent:
+        parts.setdefault(key(row.group), []).append(row)
+    return [
+        Spent(group, *(sum(column) for column in zip(*map(_sums, rows), strict=True)))
+        for group, rows in parts.items()
+    ]
 
 
 def named(spent: Sequence[Spent], kind: str, namer: Namer, top: int) -> Group:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import tzinfo
 from heapq import nsmallest
 from pathlib import Path
@@ -28,15 +29,16 @@ def from_database(path: Path, now: float, days: int, zone: tzinfo, zone_name: st
     Raises Unreadable.
     """
     bounds = last_days(now, days, zone)
-    with reading(path) as connection:
+    with ThreadPoolExecutor(1) as other, reading(path) as connection:
         usage = Usage(connection, bounds, now + 1.0)
+        # Each question is a pass over every row: sqlite answers the longest beside the others.
+        all_time = other.submit(_lifetimes, path, usage.sound)
         placed = usage.by_day()
         unplaced = usage.unplaced()
-        lineage = _lineage(connection)
         groups = dict(by_columns([spent for _, spent in placed], top))
-        in_time = _by_root(usage.by_session(), lineage)
-        lifetimes = _by_root(usage.lifetimes(), lineage)
+        in_time = _by_root(usage.by_session(), _lineage(connection))
         groups |= {"job": _jobs(in_time, top), "session": _sessions(in_time, connection, top)}
+        lifetimes = all_time.result()
         lifetime = {"job": _jobs(lifetimes, top), "session": _sessions(lifetimes, connection, top)}
     bad = f"{usage.bad} of {usage.rows} rows hold no usable numbers and are left out"
     ends = [*bounds[1:], now + 1.0]
@@ -64,6 +66,12 @@ def from_database(path: Path, now: float, days: int, zone: tzinfo, zone_name: st
         problems=(bad,) if usage.bad > usage.rows * BAD_SHARE else (),
         notes=(bad,) if 0 < usage.bad <= usage.rows * BAD_SHARE else (),
     )
+
+
+def _lifetimes(path: Path, sound: str) -> Groups:
+    with reading(path) as connection:
+        usage = Usage(connection, [0.0], 0.0, sound)
+        return _by_root(usage.lifetimes(), _lineage(connection))
 
 
 def _lineage(connection: sqlite3.Connection) -> Callable[[str], str | None]:

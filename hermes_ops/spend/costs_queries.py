@@ -30,10 +30,13 @@ _ROUTE = ("billing_provider", "billing_base_url", "model", "task")
 class Usage:
     """Questions to one open database about the days that begin at `bounds` and end at `until`.
 
-    ``bad`` is how many of the ``rows`` hold no usable numbers; they are left out of every sum.
+    ``bad`` is how many of the ``rows`` hold no usable numbers; they are left out of every sum:
+    ``sound`` is the SQL condition for that, once it was found out.
     """
 
-    def __init__(self, connection: sqlite3.Connection, bounds: list[float], until: float) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, bounds: list[float], until: float, sound: str | None = None
+    ) -> None:
         self._cursor = connection.cursor()
         self._cursor.row_factory = None
         self._present = columns(connection, _TABLE)
@@ -42,9 +45,9 @@ class Usage:
         self._dated = {"session_id", "first_seen", "last_seen"} <= self._present
         first, last = (_day_index(name, bounds) for name in ("first_seen", "last_seen"))
         self._first_day, self._one_day = first, f"{first} = {last}"
-        self._clean = "1"
+        self.sound = sound or "1"
         self.rows = self.bad = 0
-        if self._present:
+        if self._present and sound is None:
             self.rows = int(self._cursor.execute(f"SELECT COUNT(*) FROM {_TABLE}").fetchone()[0])
             self.bad = self._count_bad()
 
@@ -107,7 +110,7 @@ class Usage:
             return {}
         query = (
             f"SELECT session_id, {self._sums()}, SUM({self._number(_ESTIMATED)}) FROM {_TABLE} "
-            f"WHERE {self._clean} GROUP BY session_id"
+            f"WHERE {self.sound} GROUP BY session_id"
         )
         return {row[0]: row[1:] for row in self._cursor.execute(query)}
 
@@ -116,7 +119,7 @@ class Usage:
 
     def _within(self) -> str:
         window = "last_seen >= ? AND first_seen >= ? AND first_seen < ?"
-        return f"{window} AND {self._one_day} AND {self._clean}"
+        return f"{window} AND {self._one_day} AND {self.sound}"
 
     def _count_bad(self) -> int:
         """Look for bad rows once: where there are none, no sum has to look for them."""
@@ -128,7 +131,7 @@ class Usage:
         query = f"SELECT COUNT(*) FROM {_TABLE} WHERE NOT ({sound})"
         bad = int(self._cursor.execute(query).fetchone()[0])
         if bad:
-            self._clean = f"COALESCE({sound}, 1)"
+            self.sound = f"COALESCE({sound}, 1)"
         return bad
 
     def _sums(self) -> str:
