@@ -6,22 +6,18 @@ Neither a header nor a query stands in the text of any error.
 
 from __future__ import annotations
 
-import io
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 from .. import __version__
 from ..errors import Unreadable
-
-if TYPE_CHECKING:
-    import socket
+from .http_connection import PORTS, Broken, Call, Connected, TimeOver, connect, netloc, stop
 
 MAX_REDIRECTS = 5
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_PORTS = {"http": 80, "https": 443}
 _PIECE = 65_536
 _SAFE = "%/:=&?~#+!$,;'@()*[]-._"
 _LONGEST_SHOWN = 24  # a longer piece of a path may be a key (Telegram's is one)
@@ -35,37 +31,6 @@ class Answer:
     headers: Mapping[str, str]
     body: bytes
     url: str
-
-
-class _TimeOver(Exception):
-    """The time of the whole request is over."""
-
-
-class _Broken(Exception):
-    """One attempt failed; ``again`` tells whether another may go better without doing the work twice."""
-
-    def __init__(self, why: str, again: bool) -> None:
-        super().__init__(why)
-        self.why, self.again = why, again
-
-
-@dataclass(frozen=True)
-class _Call:
-    """One request as it goes out: to where, with what."""
-
-    url: SplitResult
-    method: str
-    headers: Mapping[str, str]
-    body: bytes | None
-    max_bytes: int
-    deadline: float
-
-    def left(self) -> float:
-        """Seconds left of the whole request; raises _TimeOver when there are none."""
-        found = self.deadline - time.monotonic()
-        if found <= 0:
-            raise _TimeOver
-        return found
 
 
 def request(
@@ -94,9 +59,9 @@ def request(
         # What is raised below has no context: the error that led to it may hold a header.
         try:
             answer = _follow(url, method, headers or {}, secret_headers or {}, body, max_bytes, deadline)
-        except _TimeOver:
+        except TimeOver:
             why = f"no complete answer within {timeout:g} s"
-        except _Broken as error:
+        except Broken as error:
             why, again = error.why, error.again
         pause = 2.0**attempt
         if answer is not None:
@@ -131,7 +96,7 @@ def shown(url: str) -> str:
     """An address for a message: no user, password, query or fragment, nothing long in its path."""
     try:
         parts = urlsplit(url.strip())
-        begins = f"{parts.scheme}://{_netloc(parts)}" if parts.hostname else ""
+        begins = f"{parts.scheme}://{netloc(parts)}" if parts.hostname else ""
     except (ValueError, AttributeError):
         begins = ""
     if not begins:
@@ -147,7 +112,7 @@ def origin(url: str) -> tuple[str, str, int | None]:
     """Scheme, host and port of an address; a key meant for one origin goes to no other. Raises ValueError."""
     parts = urlsplit(url)
     scheme = parts.scheme.lower()
-    return scheme, (parts.hostname or "").lower(), parts.port or _PORTS.get(scheme)
+    return scheme, (parts.hostname or "").lower(), parts.port or PORTS.get(scheme)
 
 
 def _follow(
@@ -162,7 +127,7 @@ def _follow(
     home, secret = _checked(url), dict(secrets)
     here = home
     for _ in range(MAX_REDIRECTS + 1):
-        call = _Call(here, method, {**headers, **secret}, body, max_bytes, deadline)
+        call = Call(here, method, {**headers, **secret}, body, max_bytes, deadline)
         answer = _once(call)
         to = answer.headers.get("location")
         if answer.status not in REDIRECTS or not to:
@@ -170,17 +135,15 @@ def _follow(
         # http.client reads headers as Latin-1; quoted byte by byte, an address in UTF-8 stays one.
         there = _checked(urljoin(here.geturl(), quote(to.encode("latin-1", "replace"), safe=_SAFE)))
         if here.scheme == "https" and there.scheme == "http" and secrets:
-            _stop(
-                f"is redirected from https to {shown(there.geturl())}, where a key would be readable by all"
-            )
+            stop(f"is redirected from https to {shown(there.geturl())}, where a key would be readable by all")
         if answer.status == 303 or (answer.status in (301, 302) and method == "POST"):
             method, body = "GET", None
         if origin(there.geturl()) != origin(home.geturl()):
             secret = {}
             if body is not None:
-                _stop(f"is redirected to {shown(there.geturl())}; what is sent does not leave the origin")
+                stop(f"is redirected to {shown(there.geturl())}; what is sent does not leave the origin")
         here = there
-    _stop(f"redirected more than {MAX_REDIRECTS} times")
+    stop(f"redirected more than {MAX_REDIRECTS} times")
 
 
 def _checked(url: str) -> SplitResult:
@@ -188,16 +151,12 @@ def _checked(url: str) -> SplitResult:
         parts = urlsplit(url.strip())
         parts.port  # noqa: B018  a wrong one raises when it is asked for
     except (ValueError, AttributeError):
-        _stop("is no address")
-    if parts.scheme not in _PORTS or not parts.hostname:
-        _stop("expected an address that begins with http:// or https://")
+        stop("is no address")
+    if parts.scheme not in PORTS or not parts.hostname:
+        stop("expected an address that begins with http:// or https://")
     if parts.username is not None or parts.password is not None:
-        _stop("a user or password in an address is not used; give it as a header")
+        stop("a user or password in an address is not used; give it as a header")
     return parts._replace(path=quote(parts.path, safe=_SAFE), query=quote(parts.query, safe=_SAFE))
-
-
-def _stop(why: str) -> NoReturn:
-    raise _Broken(why, again=False)
 
 
 def _wait(seconds: float, deadline: float) -> bool:
@@ -208,14 +167,14 @@ def _wait(seconds: float, deadline: float) -> bool:
     return True
 
 
-def _once(call: _Call) -> Answer:
+def _once(call: Call) -> Answer:
     """One request and its whole answer, no redirect followed."""
     from http.client import HTTPConnection, HTTPException, InvalidURL
 
     sent = False
     connected = None
     try:
-        connected = _connect(call)
+        connected = connect(call)
         connection = HTTPConnection(call.url.hostname or "")
         connection.sock = connected.stream  # type: ignore[assignment]  # it has all that is asked of a socket
         sent = True
@@ -229,29 +188,29 @@ def _once(call: _Call) -> Answer:
         )
     except TimeoutError:
         call.left()
-        raise _Broken("timed out", _repeatable(call, sent)) from None
+        raise Broken("timed out", _repeatable(call, sent)) from None
     except InvalidURL:
-        _stop("the address holds a character that cannot be sent")
+        stop("the address holds a character that cannot be sent")
     except HTTPException as error:
-        raise _Broken(_protocol_reason(error), _repeatable(call, sent)) from None
+        raise Broken(_protocol_reason(error), _repeatable(call, sent)) from None
     except OSError as error:
-        raise _Broken(_os_reason(error), _repeatable(call, sent)) from None
+        raise Broken(_os_reason(error), _repeatable(call, sent)) from None
     except ValueError:
         # http.client says in it what it was given; that may be the key.
-        _stop("a header or the address holds a character that cannot be sent")
+        stop("a header or the address holds a character that cannot be sent")
     finally:
         if connected is not None:
             connected.stream.end()
 
 
-def _repeatable(call: _Call, sent: bool) -> bool:
+def _repeatable(call: Call, sent: bool) -> bool:
     return not sent or call.method in ("GET", "HEAD")
 
 
-def _send(connection: Any, call: _Call, connected: _Connected) -> None:
+def _send(connection: Any, call: Call, connected: Connected) -> None:
     connection.putrequest(call.method, connected.target, skip_host=True, skip_accept_encoding=True)
     defaults = {
-        "Host": _netloc(call.url),
+        "Host": netloc(call.url),
         "User-Agent": f"hermes-ops/{__version__}",
         "Accept-Encoding": "identity",
         "Connection": "close",
@@ -265,24 +224,24 @@ def _send(connection: Any, call: _Call, connected: _Connected) -> None:
     connection.endheaders(call.body or None)
 
 
-def _body(response: Any, call: _Call) -> bytes:
+def _body(response: Any, call: Call) -> bytes:
     """The whole body, at most max_bytes of it, also after unpacking."""
     announced = response.length
     if announced is not None and announced > call.max_bytes:
-        _stop(f"the answer is larger than {call.max_bytes} bytes")
+        stop(f"the answer is larger than {call.max_bytes} bytes")
     read, size = [], 0
     while piece := response.read(min(_PIECE, call.max_bytes + 1 - size)):
         read.append(piece)
         size += len(piece)
         if size > call.max_bytes:
-            _stop(f"the answer is larger than {call.max_bytes} bytes")
+            stop(f"the answer is larger than {call.max_bytes} bytes")
     if announced is not None and size < announced:
-        raise _Broken(f"the answer was cut after {size} of {announced} bytes", _repeatable(call, True))
+        raise Broken(f"the answer was cut after {size} of {announced} bytes", _repeatable(call, True))
     packing = (response.getheader("content-encoding") or "").strip().lower()
     if packing in ("", "identity"):
         return b"".join(read)
     if packing not in ("gzip", "x-gzip"):
-        _stop(f"the answer is packed as {packing[:20]!r}, which was not asked for")
+        stop(f"the answer is packed as {packing[:20]!r}, which was not asked for")
     return _unpack(b"".join(read), call.max_bytes)
 
 
@@ -293,191 +252,15 @@ def _unpack(packed: bytes, max_bytes: int) -> bytes:
     try:
         found = unpacker.decompress(packed, max_bytes + 1)
     except zlib.error:
-        _stop("the answer is not the gzip that it says it is")
+        stop("the answer is not the gzip that it says it is")
     if len(found) > max_bytes:
-        _stop(f"the unpacked answer is larger than {max_bytes} bytes")
+        stop(f"the unpacked answer is larger than {max_bytes} bytes")
     if not unpacker.eof:
-        _stop("the packed answer was cut")
+        stop("the packed answer was cut")
     return found
-
-
-# --- connections
-
-
-class _Stream:
-    """A socket of which every operation ends when the time of the whole request does."""
-
-    def __init__(self, plain: socket.socket, call: _Call) -> None:
-        self._socket, self._call = plain, call
-
-    def sendall(self, data: bytes) -> None:
-        rest = memoryview(data)
-        while rest:
-            self._socket.settimeout(self._call.left())
-            rest = rest[self._socket.send(rest) :]
-
-    def makefile(self, *_: Any) -> io.BufferedReader:
-        return io.BufferedReader(_Received(self._socket, self._call.left))
-
-    def start_tls(self, host: str) -> None:
-        import ssl
-
-        self._socket.settimeout(self._call.left())
-        self._socket = ssl.create_default_context().wrap_socket(self._socket, server_hostname=host)
-
-    def close(self) -> None:
-        """Nothing: http.client closes it before the body is read."""
-
-    def end(self) -> None:
-        self._socket.close()
-
-
-class _Received(io.RawIOBase):
-    """The receiving side of a socket."""
-
-    def __init__(self, plain: socket.socket, left: Callable[[], float]) -> None:
-        self._socket, self._left = plain, left
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        self._socket.settimeout(self._left())
-        return self._socket.recv_into(buffer)
-
-
-@dataclass(frozen=True)
-class _Connected:
-    """An open stream, what the first line of the request names, and the header that a proxy asks for."""
-
-    stream: _Stream
-    target: str
-    login: Mapping[str, str]
-
-
-def _connect(call: _Call) -> _Connected:
-    host, port = call.url.hostname or "", call.url.port or _PORTS[call.url.scheme]
-    path = (call.url.path or "/") + (f"?{call.url.query}" if call.url.query else "")
-    proxy, login = _proxy(call.url, host), {}
-    if proxy is None:
-        stream, target = _Stream(_open(host, port, call), call), path
-    else:
-        at = proxy.hostname or ""
-        stream = _Stream(_open(at, proxy.port or 80, call), call)
-        target, login = f"http://{_netloc(call.url)}{path}", _proxy_login(proxy)
-    try:
-        if proxy is not None and call.url.scheme == "https":
-            _tunnel(stream, f"[{host}]:{port}" if ":" in host else f"{host}:{port}", login)
-            target, login = path, {}
-        if call.url.scheme == "https":
-            stream.start_tls(host)
-    except BaseException:
-        stream.end()
-        raise
-    return _Connected(stream, target, login)
-
-
-def _open(host: str, port: int, call: _Call) -> socket.socket:
-    """Connect to the first address of a host that answers; each gets its share of the time."""
-    import socket
-
-    found = _addresses(host, port, call)
-    for number, (family, kind, protocol, _, address) in enumerate(found):
-        plain = socket.socket(family, kind, protocol)
-        try:
-            plain.settimeout(call.left() / (len(found) - number))
-            plain.connect(address)
-            return plain
-        except BaseException as error:
-            plain.close()
-            if not isinstance(error, OSError) or number + 1 == len(found):
-                raise
-    raise OSError("no address")
-
-
-def _addresses(host: str, port: int, call: _Call) -> list[Any]:
-    """Look a name up. The system's resolver has no time limit of its own, hence the thread."""
-    import socket
-    import threading
-
-    found: list[Any] = []
-    failed: list[Exception] = []
-
-    def look_up() -> None:
-        try:
-            found.extend(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
-        except (OSError, ValueError) as error:
-            failed.append(error)
-
-    thread = threading.Thread(target=look_up, name="hermes-ops-name", daemon=True)
-    thread.start()
-    thread.join(call.left())
-    call.left()
-    if not found:
-        raise _Broken(f"the name {host[:100]!r} is not known here", again=bool(failed))
-    return found
-
-
-def _proxy(url: SplitResult, host: str) -> SplitResult | None:
-    """The proxy that the environment names for an address; nothing on this machine is asked through one."""
-    import os
-
-    if _is_loopback(host) or not any(name.lower().endswith("_proxy") for name in os.environ):
-        return None
-    from urllib.request import getproxies_environment, proxy_bypass_environment
-
-    named = getproxies_environment()
-    text = named.get(url.scheme) or named.get("all")
-    if not text or proxy_bypass_environment(_netloc(url), named):
-        return None
-    parts = urlsplit(text if "://" in text else f"http://{text}")
-    if parts.scheme != "http" or not parts.hostname:
-        _stop(f"the proxy that the environment names for {url.scheme} is not of the kind http://host:port")
-    return parts
-
-
-def _tunnel(stream: _Stream, target: str, login: Mapping[str, str]) -> None:
-    from http.client import HTTPResponse
-
-    lines = [f"CONNECT {target} HTTP/1.1", f"Host: {target}"]
-    lines += [f"{name}: {value}" for name, value in login.items()]
-    stream.sendall("\r\n".join([*lines, "", ""]).encode("latin-1"))
-    response = HTTPResponse(stream, method="CONNECT")  # type: ignore[arg-type]  # it asks for makefile alone
-    response.begin()
-    if response.status != 200:
-        raise _Broken(f"the proxy of the environment answered {response.status}", again=False)
-
-
-def _proxy_login(proxy: SplitResult) -> dict[str, str]:
-    if proxy.username is None:
-        return {}
-    from base64 import b64encode
-    from urllib.parse import unquote
-
-    login = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
-    return {"Proxy-Authorization": "Basic " + b64encode(login.encode()).decode()}
-
-
-def _is_loopback(host: str) -> bool:
-    from ipaddress import ip_address
-
-    if host.lower().rstrip(".") == "localhost" or host.lower().endswith(".localhost"):
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 # --- words
-
-
-def _netloc(parts: SplitResult) -> str:
-    host = parts.hostname or ""
-    if not host.isascii():
-        host = host.encode("idna").decode()
-    host = f"[{host}]" if ":" in host else host
-    return host if parts.port in (None, _PORTS.get(parts.scheme)) else f"{host}:{parts.port}"
 
 
 def _os_reason(error: OSError) -> str:
