@@ -95,3 +95,31 @@ def test_the_tables_name_rules_that_there_are():
         assert set(language(known).phrases) <= set(RULES)
     for rule in RULES.values():
         assert rule.severity in ("error", "warning", "info") and rule.text and rule.instead
+
+
+def test_the_examples_of_the_documentation_are_true():
+    page = Path(__file__).parents[2] / "docs" / "ops" / "lint.md"
+    rows = [
+        line.strip("|").split(" | ")
+        for line in page.read_text("utf-8").splitlines()
+        if line.startswith("| L")
+    ]
+    examples = [[cell.strip() for cell in row] for row in rows if len(row) == 5]
+    rest = " Take the totals of the year." if examples else ""
+    assert {row[0] for row in examples} | {"L602"} == {
+        name for name in RULES if name[0] == "L" and name[1] != "0"
+    }
+    for rule, name, severity, bad, good in examples:
+        assert (RULES[rule].name, RULES[rule].severity) == (name, severity)
+        padding = "" if rule in ("L601", "L108", "L603") else rest
+        assert rule in {hit.rule.id for hit in lint_prompt(bad.strip("`") + padding)}, bad
+        assert not errors(lint_prompt(good.strip("`") + padding), strict=rule == "L601"), good
+    settings = {row[0].strip(): row[2].strip() for row in rows if len(row) == 4}
+    settings |= {
+        row[0].strip(): row[2].strip()
+        for line in page.read_text("utf-8").splitlines()
+        if line.startswith("| J") and len(row := line.strip("|").split(" | ")) == 4
+    }
+    assert settings == {
+        name: rule.severity for name, rule in RULES.items() if name[0] == "J" or name[1] == "0"
+    }
