@@ -77,7 +77,11 @@ def _run(home: Path, values: dict[str, Any]) -> int:
         return supervise.ANOTHER_RUNS
     try:
         gateway = read_facts(home, time.time(), supervise.rules_of(values)[1]).gateway
-        detect(home, values, gateway)  # two owners: refuse before anything is done
+        try:
+            detect(home, values, gateway)
+        except OpsError as error:
+            # Two owners. Exit code 2: the unit does not start it again until somebody has chosen one.
+            raise UsageError(str(error)) from None
         return supervise.make(home, values, clock, supervise.to_stderr).run()
     finally:
         held.release()

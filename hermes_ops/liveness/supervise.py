@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from .._common.files import FileLock, process_start_time
 from .._common.home import private_dir
 from ..core.finding import SEVERITIES, Event, Reading
-from ..errors import OpsError, Unreadable
+from ..errors import OpsError
 from ..host.gateway import Gateway
 from .facts import Facts, Limits, read_facts
 from .health import NONE, START
@@ -186,7 +186,7 @@ class Supervisor:
             return memory
         try:
             arrived = self._tell(found, now)
-        except Unreadable as error:
+        except OpsError as error:
             self._log(str(error))
             arrived = False
         again = busy or arrived is False or not judged

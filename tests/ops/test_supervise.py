@@ -482,6 +482,14 @@ def test_two_at_once_are_one_and_the_lock_of_a_dead_one_is_free(
     held.release()
 
 
+def test_it_refuses_to_run_beside_another_owner(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text('{"ops": {"supervise": {"manager": "command"}}}')
+    process = command(tmp_path, "run")
+    said = process.communicate(timeout=20)[1]
+    # 2 is what the unit does not restart on.
+    assert process.returncode == 2 and "restart_command is not set" in said and "Traceback" not in said
+
+
 def test_it_ends_when_it_is_asked_to(tmp_path: Path, running: subprocess.Popen[str]) -> None:
     running.send_signal(signal.SIGTERM)
     assert running.wait(10) == 0
