@@ -11,16 +11,18 @@ import math
 import os
 import signal
 import stat
-import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
 from glob import iglob
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.moment import FUTURE_SLACK, span
 from .probe_set import Probe
+
+if TYPE_CHECKING:
+    import subprocess
 
 MOST_BYTES = 50_000_000  # of one file that is looked into
 MOST_OUTPUT = 100_000
@@ -170,6 +172,8 @@ def _run(argv: Sequence[str], timeout: float, cwd: Path | None, stdin: bytes) ->
     The end of the process itself counts, not that of a child of it which holds the pipe; what is left of
     its group is ended.
     """
+    import subprocess
+
     process = subprocess.Popen(
         argv,
         cwd=cwd,

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._common.redact import Redactor
-from ..core import render
 from ..core.finding import Blind, Finding, Reading
 from ..core.moment import show
 from ..core.watch import Context
@@ -22,6 +21,9 @@ from . import manifest, notes
 from .declared import Declared, Schedules
 from .diff import Change, difference
 from .wording import in_words
+
+if TYPE_CHECKING:
+    from ..core import render
 
 COLUMNS = ("Job", "Schedule", "Runs", "Delivers to", "Model", "State", "Watched by", "Owner and notes", "Id")
 NOBODY = "nobody"
@@ -78,16 +80,22 @@ def sections(
 
 def as_table(section: Section) -> render.Table:
     """One profile for the renderers."""
+    from ..core import render
+
     rows = tuple(_cells(row) for row in section.rows)
     return render.Table(COLUMNS, rows, title=f"Profile {section.profile}, times in {section.zone}")
 
 
 def as_text(found: Sequence[Section]) -> str:
+    from ..core import render
+
     return "\n\n".join(render.as_text(as_table(section)) for section in found) + "\n"
 
 
 def as_markdown(found: Sequence[Section]) -> str:
     """The page for a repository; a fixed end of line and no time of writing."""
+    from ..core import render
+
     parts = ["# Watch table", "", INTRODUCTION]
     for section in found:
         parts += ["", render.as_markdown(as_table(section)).strip()]
@@ -97,6 +105,8 @@ def as_markdown(found: Sequence[Section]) -> str:
 
 def as_html(found: Sequence[Section]) -> str:
     """One page that needs nothing from outside."""
+    from ..core import render
+
     inner = [(f"Profile {section.profile}", render.as_html(as_table(section))) for section in found]
     return render.page("Watch table", INTRODUCTION, inner)
 
