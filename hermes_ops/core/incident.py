@@ -134,12 +134,12 @@ class Incidents:
                 done = rules.give_up_waiting(watched)
                 reading, accepted = self._accepted(opened.data, watcher, reading, now)
                 if opened.damaged:
-                    watched.waiting.append(_set_aside(opened.damaged, now))
+                    watched.waiting.append(_set_aside(opened.damaged, "the list of incidents"))
                 before = _shape(watched)
                 done += rules.take_in(watched, reading, now, accepted, clean)
                 said, _ = self._choose(watched, now, period)
                 opened.durable = before != _shape(watched)
-                self._archive(watcher, done)
+                self._archive(watcher, watched, done)
             if not said:
                 return []
             messages = _worded(said, watched.clock, now)
@@ -147,13 +147,13 @@ class Incidents:
             if arrived is False:
                 return []
             with self._changing(watcher) as (_, watched):
-                self._archive(watcher, rules.commit(watched, said, now, sure=arrived is True))
+                self._archive(watcher, watched, rules.commit(watched, said, now, sure=arrived is True))
             return messages
 
     def settle(self, watcher: str, arrived: bool, said_at: float) -> None:
         """Say whether what was printed at `said_at` under cron has arrived, once the host knows."""
         with self._changing(watcher) as (_, watched):
-            self._archive(watcher, rules.settle(watched, arrived, said_at))
+            self._archive(watcher, watched, rules.settle(watched, arrived, said_at))
 
     def unsettled(self, watcher: str) -> float | None:
         """When something was said of which it is not known whether it arrived; None: nothing.
@@ -214,7 +214,7 @@ class Incidents:
             for record in ended:
                 record.state, record.closed_at = "closed", record.closed_at or now
                 record.note(now, "its watcher was removed")
-            self._archive(watcher, ended)
+            self._archive(watcher, watched, ended)
             opened.data["watchers"].pop(watcher, None)
             watched.incidents.clear()
             watched.waiting.clear()
@@ -322,11 +322,13 @@ class Incidents:
     def _watched(self) -> dict[str, Watched]:
         return {name: read_watched(data) for name, data in self._live.read()["watchers"].items()}
 
-    def _archive(self, watcher: str, records: list[Record]) -> None:
+    def _archive(self, watcher: str, watched: Watched, records: list[Record]) -> None:
         """Add to the closed ones; before the live state loses them, so that a crash between keeps both."""
         if not records:
             return
         with self._closed.changing() as opened:
+            if opened.damaged:
+                watched.waiting.append(_set_aside(opened.damaged, "the list of closed incidents"))
             there = {
                 (name, one["id"], one["episode"], one["opened_at"]) for name, one in opened.data["closed"]
             }
@@ -357,9 +359,9 @@ def _worded(said: list[Draft], clock: float, now: float) -> list[Message]:
     return [Message(one.incident, one.kind, one.severity, line(one, clock, now)) for one in shown + tail]
 
 
-def _set_aside(path: Path, now: float) -> Waiting:
-    text = f"the list of incidents was damaged; it is kept as {path.name}, and what is wrong is told anew"
-    return Waiting(f"ops.damaged:{path.name}", text, "warning", now)
+def _set_aside(path: Path, what: str) -> Waiting:
+    text = f"{what} was damaged and begins anew; it is kept as {path.name}"
+    return Waiting(f"ops.damaged:{path.name}", text, "warning")
 
 
 def _shape(watched: Watched) -> list[tuple[Any, ...]]:

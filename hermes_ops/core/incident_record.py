@@ -91,7 +91,6 @@ class Waiting:
     id: str
     text: str
     severity: str
-    at: float
     said_at: float | None = None
     said_clock: float = 0.0
 

@@ -81,7 +81,7 @@ def take_in(
     for id, record in list(watched.incidents.items()):
         if id not in seen and not id.startswith(prefixes):
             _miss(watched, record, now, ended)
-    _take_events(watched, reading.events, now, clean)
+    _take_events(watched, reading.events, clean)
     return ended
 
 
@@ -334,13 +334,13 @@ def _archive(watched: Watched, record: Record) -> Record:
     return record
 
 
-def _take_events(watched: Watched, events: Sequence[Event], now: float, clean: Clean) -> None:
+def _take_events(watched: Watched, events: Sequence[Event], clean: Clean) -> None:
     seen = dict.fromkeys(watched.seen_events)
     for event in events:
         id = clean(event.id, MAX_TEXT)
         if id not in seen:
             severity = event.severity if event.severity in SEVERITIES else "info"
-            watched.waiting.append(Waiting(id, clean(event.text, MAX_TEXT), severity, now))
+            watched.waiting.append(Waiting(id, clean(event.text, MAX_TEXT), severity))
         seen.pop(id, None)
         seen[id] = None  # what still happens is remembered longest
     watched.seen_events = list(seen)[-max(MAX_EVENTS_SEEN, len(events)) :]

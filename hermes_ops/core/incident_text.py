@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .._common.command_line import printable
+from .._common.terminal import printable
 from .finding import DAY
 from .incident_rules import Draft, returns
 from .moment import span

@@ -28,6 +28,7 @@ def home(tmp_path: Path, monkeypatch) -> Path:
 
 
 def configure(home: Path, **ops: object) -> None:
+    pytest.importorskip("yaml")
     (home / "config.yaml").write_text(json.dumps({"ops": ops}))
 
 

@@ -18,6 +18,9 @@ from hermes_ops.core import state
 from hermes_ops.core.finding import DAY, Blind, Event, Finding, Reading
 from hermes_ops.core.incident import Incidents, Message
 
+pytest.importorskip("yaml")
+pytestmark = pytest.mark.once
+
 NOW = 1_796_000_000.0
 RUN = 1800.0
 KEYS = {"a/1": (1, 1), "a/2": (3, 1), "b/1": (1, 2), "b/2": (2, 3)}  # key -> runs it must hold, runs to clear
@@ -130,7 +133,7 @@ def quiet(seen: dict[str, str]) -> Step:
     return Step(seen, None, RUN, True, True)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(steps(st.booleans(), st.none()))
 def test_what_arrives_is_a_true_story(run: list[Step]) -> None:
     """Openings and ends alternate, an end without an opening tells both, what is open now has been told."""
@@ -161,7 +164,7 @@ def test_what_arrives_is_a_true_story(run: list[Step]) -> None:
             assert not is_open, "the end is told"
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(steps(st.sampled_from([True, False, None, None]), st.sampled_from([None, True, False])))
 def test_in_the_end_everybody_knows_what_is(run: list[Step]) -> None:
     """Whatever was printed and lost: once deliveries work, who reads the messages knows what is open."""
@@ -188,7 +191,7 @@ def test_in_the_end_everybody_knows_what_is(run: list[Step]) -> None:
             assert messages[-1][1].kind in END
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(steps(st.booleans(), st.none()), st.integers(1, 6))
 def test_the_number_of_lines_is_bounded_whatever_the_clock_does(run: list[Step], budget: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -208,7 +211,7 @@ def test_the_number_of_lines_is_bounded_whatever_the_clock_does(run: list[Step],
             assert len(reminders) <= world.clock / (0.9 * DAY)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=25))
 def test_every_event_is_told_once(run: list[tuple[bool, bool]]) -> None:
     """(happens, arrives): nothing is told twice, and all of it is told once deliveries work."""

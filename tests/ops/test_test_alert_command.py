@@ -24,6 +24,7 @@ def home(tmp_path: Path, monkeypatch) -> Path:
 
 
 def set_up(home: Path, api: Loopback, code: str) -> None:
+    pytest.importorskip("yaml")
     (home / ".env").write_text(f"export TELEGRAM_BOT_TOKEN='{TOKEN}'\nOPS_CHAT_ID=-100123\n")
     argv = [sys.executable, "-c", code]
     (home / "config.yaml").write_text(
@@ -58,6 +59,7 @@ def test_one_that_failed_is_exit_code_1_and_the_others_are_tried(home: Path, cap
 
 
 def test_a_wrong_setting_is_said(home: Path, capsys) -> None:
+    pytest.importorskip("yaml")
     (home / "config.yaml").write_text(json.dumps({"ops": {"alerts": "pigeon"}}))
     assert main(["test-alert"]) == 1
     assert "wrong: config.yaml: alerts 'pigeon'" in capsys.readouterr().out
