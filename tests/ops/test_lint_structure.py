@@ -14,6 +14,8 @@ from hermes_ops.schedule.lint.rules import INFO
 from hermes_ops.schedule.lint.structure import surroundings
 from tests.ops.job_records import HALF_HOURLY, cron, job, new_home, once, write_jobs
 
+pytest.importorskip("yaml", reason="without PyYAML the config is unknown, and little can be told")
+
 A, B, C = "aaaaaaaaaaaa", "bbbbbbbbbbbb", "cccccccccccc"
 NOW = datetime(2026, 11, 29, 12, 0, tzinfo=ZoneInfo("Europe/Berlin")).timestamp()
 PROMPT = "Report the weather of today in Berlin, in two short lines of text."
