@@ -21,6 +21,7 @@ from ..host.toolsets import JobTools, Toolsets, job_tools, read_toolsets
 from ..schedule.lint.languages import LANGUAGES, language
 from ..schedule.lint.phrases import Matcher
 from ..schedule.lint.prompt import is_negated
+from ..schedule.lint.targets import over
 from ..schedule.lint.text import read_prompt
 from .toolset_needs import Need, needs
 
@@ -77,9 +78,7 @@ def audit_all(home: Path) -> Audited:
         result.jobs += [
             audit(profile.name, job, toolsets)
             for job in jobs.jobs
-            if not job.no_agent
-            and job.prompt.strip()
-            and not (job.state == "completed" and job.schedule.kind == "once")
+            if not job.no_agent and job.prompt.strip() and not over(job)
         ]
     return result
 
