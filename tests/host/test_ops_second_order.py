@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from datetime import datetime, timezone
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.host.file_chats import FileChats
-from tests.host.hermes import HermesHome, end
+from tests.host.hermes import HermesHome
 from tests.host.model_server import ModelServer
+from tests.host.ops_host import Host
 
 pytestmark = pytest.mark.host
 
-ROOT = Path(__file__).parents[2]
 DEAR = {"prompt_tokens": 1_000_000, "completion_tokens": 100_000, "reasoning_tokens": 50_000}  # 0.21 dollars
 ROUTES = [
     {"name": "news", "when": {"any_text": "Say the news"}, "turns": [{"text": "News.", "usage": DEAR}]},
@@ -27,97 +23,6 @@ ROUTES = [
     {"name": "lamp", "when": {"any_text": "Watch the lamp"}, "turns": [{"text": "[SILENT]", "usage": DEAR}]},
     {"name": "bad", "when": {"any_text": "Break"}, "turns": [{"status": 400, "message": "bad request"}]},
 ]
-
-# Lives in the host's Python and does what it is told, one JSON line after the other: each start of the host
-# takes seconds.
-DRIVER = """
-import contextlib, io, json, sys, time
-from pathlib import Path
-from cron import jobs
-from cron.scheduler import run_one_job
-from hermes_constants import get_hermes_home
-
-def create(**job):
-    return jobs.create_job(**job)["id"]
-
-def run(ids):
-    for job_id in ids:
-        run_one_job(jobs.get_job(job_id))
-
-def pause(job_id, reason):
-    jobs.pause_job(job_id, reason=reason)
-
-def listed():
-    return {job["id"]: job for job in jobs.list_jobs(include_disabled=True)}
-
-def watch(module, later=0.0):
-    from importlib import import_module
-    from hermes_ops.core.watch import Context
-    context = Context(Path(get_hermes_home()), time.time() + later)
-    try:
-        reading = import_module("hermes_ops." + module).watch(context)
-    finally:
-        context.close()
-    findings = {one.id: [one.severity, one.text, *one.evidence] for one in reading.findings}
-    return {
-        "findings": findings,
-        "blind": [one.text for one in reading.blind],
-        "events": [event.text for event in reading.events],
-    }
-
-def ops(*arguments):
-    from hermes_ops import cli
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = cli.main(list(arguments))
-    return [code, out.getvalue(), err.getvalue()]
-
-answers = sys.stdout
-sys.stdout = sys.stderr
-for line in sys.stdin:
-    name, positional, named = json.loads(line)
-    print(json.dumps(globals()[name](*positional, **named)), file=answers, flush=True)
-"""
-
-
-class Host:
-    """The process of the host."""
-
-    def __init__(self, home: HermesHome) -> None:
-        environment = {**home.environment(), "PYTHONPATH": str(ROOT)}
-        self.log = (home.root / "driver.err").open("w+", encoding="utf-8")
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", DRIVER],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self.log,
-            text=True,
-            env=environment,
-            cwd=home.project,
-            start_new_session=True,
-        )
-
-    def ask(self, call: str, /, *positional: Any, **named: Any) -> Any:
-        assert self.process.stdin and self.process.stdout
-        self.process.stdin.write(json.dumps([call, positional, named]) + "\n")
-        self.process.stdin.flush()
-        answer = self.process.stdout.readline()
-        if not answer:
-            self.log.seek(0)
-            raise RuntimeError(f"{call} ended the host: {self.log.read()[-2000:]}")
-        return json.loads(answer)
-
-    def ops(self, *arguments: str, code: int = 0) -> str:
-        found, out, err = self.ask("ops", *arguments)
-        assert found == code, f"{arguments}: exit {found}\n{out}\n{err}"
-        return out
-
-    def states(self) -> dict[str, tuple[str, str | None]]:
-        return {name: (job["state"], job["paused_reason"]) for name, job in self.ask("listed").items()}
-
-    def close(self) -> None:
-        end(self.process)
-        self.log.close()
 
 
 def next_second() -> None:
