@@ -242,11 +242,11 @@ def _cron_times(fields: Fields, after: float, until: float, zone: tzinfo) -> Ite
     """Due times one by one; days without a change of clocks go by counting, the rest step by step."""
     at = after
     while at < until:
-        quiet = _quiet_until(at, zone)
-        for due in _counted(fields, at, min(until, quiet), zone) if quiet is not None else ():
+        quiet = _quiet_until(at, until, zone)
+        for due in _counted(fields, at, quiet, zone) if quiet is not None else ():
             yield due
             at = due
-        if quiet is not None and quiet >= until:
+        if quiet == until:
             return
         following = _next(fields, at, zone)
         if following is None or following > until:
@@ -255,13 +255,14 @@ def _cron_times(fields: Fields, after: float, until: float, zone: tzinfo) -> Ite
         at = following
 
 
-def _quiet_until(at: float, zone: tzinfo) -> float | None:
-    """The end of a stretch from `at` on with one offset; None when the clocks change soon."""
+def _quiet_until(at: float, until: float, zone: tzinfo) -> float | None:
+    """The end of a stretch from `at` on, at most to `until`, with one offset; None when the clocks change."""
+    end = min(until, at + _QUIET)
+    looked_at = (at, end) if end - at <= _DAY else (at, at + _DAY, (at + end) / 2, end)
     try:
-        offsets = {_offset(at + ahead, zone) for ahead in (0, _DAY, _QUIET / 2, _QUIET)}
+        return end if len({_offset(moment, zone) for moment in looked_at}) == 1 else None
     except (ValueError, OverflowError, OSError):
         return None
-    return at + _QUIET - _DAY if len(offsets) == 1 else None
 
 
 def _counted(fields: Fields, after: float, until: float, zone: tzinfo) -> Iterator[float]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import tzinfo
 
 from ..host.jobs import Job
-from ..host.schedules import TICK, due_times, grace
+from ..host.schedules import MIN_GRACE, TICK, due_times, grace
 
 ON_TIME, LATE, MISSED, DOWN, PENDING = "on time", "late", "missed", "down", "pending"
 
@@ -117,9 +117,11 @@ def _judge(
     zone: tzinfo,
     working: Alive,
 ) -> Due:
-    allowed = grace(job.schedule, at, zone)
     place = bisect_left(begins, at - EARLY)
     run = runs[place] if place < len(runs) else None
+    if run is not None and run.begin - at <= MIN_GRACE and run.begin < following:
+        return Due(at, ON_TIME, run)
+    allowed = grace(job.schedule, at, zone)
     if run is not None and run.begin < following:
         if run.begin - at <= allowed:
             return Due(at, ON_TIME, run)
