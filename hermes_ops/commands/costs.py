@@ -94,7 +94,7 @@ def _report(context: Context, arguments: argparse.Namespace) -> Report:
 
 def _namer(context: Context) -> Any:
     """Names of jobs and sessions as the host has them now, and what stops each."""
-    from ..spend.attribution import describe
+    from ..spend.attribution import describe, pause_command
 
     homes = {profile.name: profile.home for profile in context.profiles}
 
@@ -105,8 +105,11 @@ def _namer(context: Context) -> Any:
                 return NO_JOB, {"profile": profile}
             label, command = describe(homes.get(profile), profile, group[1], "", "cron")
             return label, {"profile": profile, "stop": command}
-        label, command = describe(homes.get(profile), profile, None, group[1] or "", group[2] or "unknown")
-        return label, {"profile": profile, "source": group[2], "stop": command}
+        _, job_id, root, source = group
+        label, command = describe(homes.get(profile), profile, None, root or "", source or "unknown")
+        if job_id:
+            command = pause_command(profile, job_id)
+        return label, {"profile": profile, "source": source, "job": job_id, "stop": command}
 
     return name
 

@@ -22,11 +22,21 @@ GROUPS = {
     "task": "r.task",
     "price": "d.price",
 }
-_SUMS = (
-    "SUM(d.calls), SUM(d.input), SUM(d.output), SUM(d.cache_read), SUM(d.cache_write), SUM(d.reasoning), "
-    "SUM(d.usd), SUM(CASE WHEN d.price='unknown' THEN MAX(d.calls, 1) ELSE 0 END), "
-    "SUM(CASE WHEN d.price='included' THEN d.input + d.output + d.cache_read + d.cache_write ELSE 0 END)"
-)
+_KEYS = {"s.": "session", "r.": "route", "d.": "price"}
+_JOINS = {"session": " JOIN session s ON s.no = d.session", "route": " JOIN route r ON r.no = d.route"}
+_COLUMNS = {  # of the sums, as the fields of Spent
+    "calls": "calls",
+    "input": "input",
+    "output": "output",
+    "cache_read": "cache_read",
+    "cache_write": "cache_write",
+    "reasoning": "reasoning",
+    "usd": "usd",
+    "unknown_calls": "CASE WHEN price='unknown' THEN MAX(calls, 1) ELSE 0 END",
+    "included_tokens": "CASE WHEN price='included' THEN input + output + cache_read + cache_write ELSE 0 END",
+}
+_INNER = ", ".join(f"SUM({value}) AS {name}" for name, value in _COLUMNS.items())
+_OUTER = ", ".join(f"SUM(d.{name})" for name in _COLUMNS)
 
 
 @dataclass(frozen=True)
@@ -67,16 +77,16 @@ def spent(
 ) -> list[Spent]:
     """Windows of use whose middle lies in [since, until), grouped; the largest sum first."""
     names = [GROUPS[name] for name in by]
-    joins = ""
-    if any(name.startswith("s.") for name in names):
-        joins += " JOIN session s ON s.no = d.session"
-    if any(name.startswith("r.") for name in names):
-        joins += " JOIN route r ON r.no = d.route"
+    keys = [key for letter, key in _KEYS.items() if any(name.startswith(letter) for name in names)]
+    # Numbers are grouped first, and only then named: a million rows are never sorted by text.
+    inner = f"SELECT {', '.join([*keys, _INNER])} FROM delta WHERE middle >= ? AND middle < ? {where} " + (
+        f"GROUP BY {', '.join(keys)}" if keys else "HAVING COUNT(*) > 0"
+    )
+    joins = "".join(_JOINS[key] for key in keys if key in _JOINS)
     group = f"GROUP BY {', '.join(names)}" if names else "HAVING COUNT(*) > 0"
     query = (
-        f"SELECT {', '.join([*names, _SUMS])} FROM delta d{joins} "
-        f"WHERE d.middle >= ? AND d.middle < ? {where} {group} "
-        f"ORDER BY SUM(d.usd) DESC, SUM(d.input + d.output + d.cache_read + d.cache_write) DESC"
+        f"SELECT {', '.join([*names, _OUTER])} FROM ({inner}) d{joins} {group} "
+        "ORDER BY SUM(d.usd) DESC, SUM(d.input + d.output + d.cache_read + d.cache_write) DESC"
     )
     rows = ledger.execute(query, (since, until))
     return [Spent(tuple(row[: len(names)]), *row[len(names) :]) for row in rows]
@@ -94,9 +104,9 @@ def spent_by_day(
     found = []
     for start, end in pairwise(day_bounds(bounds[0], bounds[1], zone)):
         within = (max(start, since), min(end, until))
-        place = f"AND d.until - d.since <= {ONE_DAY:.0f}"
+        place = f"AND until - since <= {ONE_DAY:.0f}"
         found += [(day(start, zone), group) for group in spent(ledger, by, *within, place)]
-    place = f"AND d.until - d.since > {ONE_DAY:.0f}"
+    place = f"AND until - since > {ONE_DAY:.0f}"
     return found + [("", group) for group in spent(ledger, by, since, until, place)]
 
 

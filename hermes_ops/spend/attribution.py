@@ -13,6 +13,7 @@ from ..errors import Unreadable
 from ..host.jobs import read_jobs
 from ..host.profiles import DEFAULT
 from ..host.usage import Session, session
+from .costs import tokens_of
 
 _TERMINALS = ("cli", "tui")
 _NO_CHAT = ("cron", "subagent", "tool", "unknown")
@@ -102,11 +103,6 @@ def choose(uses: list[Use], limit: int) -> list[Use]:
     if chosen and hidden is not None and hidden.tokens > max(use.tokens for use in chosen):
         chosen[-1] = hidden
     return chosen
-
-
-def tokens_of(spent: Spent) -> int:
-    """All tokens of a group; reasoning is a part of output."""
-    return spent.input + spent.output + spent.cache_read + spent.cache_write
 
 
 def describe(home: Path | None, profile: str, job_id: str | None, root: str, source: str) -> tuple[str, str]:

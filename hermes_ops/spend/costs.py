@@ -178,8 +178,8 @@ class Report:
 
 _sums = attrgetter(*(one.name for one in fields(Spent) if one.name != "group"))
 
-# (kind, key) -> what it is called, and details for the JSON; kinds: "job" (profile, job id), "session"
-# (profile, root session, source)
+# (kind, group) -> what it is called, and details for the JSON; kinds: "job" (profile, job id), "session"
+# (profile, job id, root session, source)
 Namer = Callable[[str, tuple[str | None, ...]], tuple[str, Mapping[str, Any]]]
 
 
@@ -211,8 +211,6 @@ def from_ledger(
         figure = summed(daily.get(name, ()), unknown.rows + unknown.windows)
         by_day.append(Line(name, name, figure))
     sessions = ledger.spent(("profile", "job", "root", "source"), since, until)
-    by_job = merged(sessions, lambda group: group[:2])
-    by_session = merged(sessions, lambda group: (group[0], *group[2:]))
     movers, movers_unknown = _movers(ledger, now, zone, namer, snapshots)
     return Report(
         source=str(ledger.path),
@@ -226,8 +224,8 @@ def from_ledger(
         by_day=tuple(by_day),
         groups={
             **by_columns(everything, top),
-            "job": named(by_job, "job", namer, top),
-            "session": named(by_session, "session", namer, top),
+            "job": named(by_job(sessions), "job", namer, top),
+            "session": named(sessions, "session", namer, top),
         },
         unplaced_rows=unplaced.rows,
         unplaced_sessions=unplaced.sessions,
@@ -243,7 +241,7 @@ def summed(spent: Iterable[Spent], unplaced: int = 0) -> Figure:
     """One figure of several sums; `unplaced` is how many others nobody can place in this time."""
     rows = list(spent)
     usd = sum(row.usd for row in rows)
-    tokens = sum(row.input + row.output + row.cache_read + row.cache_write for row in rows)
+    tokens = sum(map(tokens_of, rows))
     unknown = sum(row.unknown_calls for row in rows)
     included = sum(row.included_tokens for row in rows)
     reason = ""
@@ -270,6 +268,11 @@ def summed(spent: Iterable[Spent], unplaced: int = 0) -> Figure:
     )
 
 
+def tokens_of(spent: Spent) -> int:
+    """All tokens of a sum; reasoning is a part of output."""
+    return spent.input + spent.output + spent.cache_read + spent.cache_write
+
+
 def by_columns(spent: Sequence[Spent], top: int) -> dict[str, Group]:
     """Lines by each of COLUMNS, which are the parts of the groups; the dearest first, the rest as one sum."""
     found = {}
@@ -284,27 +287,24 @@ def by_columns(spent: Sequence[Spent], top: int) -> dict[str, Group]:
     return found
 
 
-def merged(
-    spent: Iterable[Spent], key: Callable[[tuple[str | None, ...]], tuple[str | None, ...]]
-) -> list[Spent]:
-    """Sums by another group, made of the parts of theirs."""
+def by_job(sessions: Iterable[Spent]) -> list[Spent]:
+    """Sums by (profile, job) of sums by (profile, job, root session, source)."""
     parts: dict[tuple[str | None, ...], list[Spent]] = {}
-    for row in spent:
-        parts.setdefault(key(row.group), []).append(row)
-    return [
-        Spent(group, *(sum(column) for column in zip(*map(_sums, rows), strict=True)))
-        for group, rows in parts.items()
-    ]
+    for row in sessions:
+        parts.setdefault(row.group[:2], []).append(row)
+    return [Spent(group, *map(sum, zip(*map(_sums, rows), strict=True))) for group, rows in parts.items()]
 
 
 def named(spent: Sequence[Spent], kind: str, namer: Namer, top: int) -> Group:
     """Lines of jobs or sessions, with their names as the host has them."""
-    ordered = sorted(spent, key=lambda row: rank([row], str(row.group)))
+    key = 1 if kind == "job" else 2
+    ordered = sorted(spent, key=lambda row: (-row.usd, -tokens_of(row), row.group[key] or ""))
     lines = []
     for row in ordered[:top]:
         label, details = namer(kind, row.group)
-        lines.append(Line(row.group[1] or "", label, summed([row]), details))
-    return Group(tuple(lines), *_rest([[row] for row in ordered[top:]]))
+        lines.append(Line(row.group[key] or "", label, summed([row]), details))
+    rest = summed(ordered[top:]) if ordered[top:] else None
+    return Group(tuple(lines), rest, len(ordered[top:]))
 
 
 def rank(rows: Iterable[Spent], name: str) -> tuple[float, int, str]:
