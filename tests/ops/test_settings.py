@@ -94,6 +94,15 @@ def test_an_unreadable_config_is_a_problem_and_not_a_crash(home):
     assert settings.load(home, OPTIONS).problems
 
 
+def test_an_unreadable_dotenv_is_a_problem_and_not_a_crash(home):
+    (home / ".env").mkdir()
+    write(home, {"wallet": {"floor": 3}})
+    found = settings.load(home, OPTIONS)
+    assert found["wallet.floor"] == 3.0
+    [problem] = found.problems
+    assert ".env" in problem
+
+
 def test_every_module_that_has_options_is_listed():
     package = Path(settings.__file__).parent
     having = {
