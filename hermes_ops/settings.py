@@ -46,7 +46,6 @@ class Settings:
 
 def load(home: Path, options: Iterable[Option]) -> Settings:
     """Read `options` for a home. Never raises; `problems` says what was set and is wrong."""
-    from .errors import Unreadable
     from .host.environment import lookup
 
     config = read_config(home)
