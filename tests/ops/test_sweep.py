@@ -484,7 +484,7 @@ def test_a_job_killed_by_a_bad_edit_is_noticed(host: Host) -> None:
     host.jobs[0].update({**case["before"], **case["host_after_next_tick"], "id": DIGEST})
     found = one(host.sweep(), "dead")
     assert "30 9 * * *" in found.text and '--schedule "30 9 * * *"' in found.fix
-    host.jobs[0].update({**case["before"], "schedule": case["peer_writes"]["schedule"], "id": DIGEST})
+    host.jobs[0].update({**case["before"], "schedule": case["editor_writes"]["schedule"], "id": DIGEST})
     assert "invalid" in host.rules()
 
 
