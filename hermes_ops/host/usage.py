@@ -198,17 +198,21 @@ def parents(connection: sqlite3.Connection) -> Callable[[str], str | None]:
 
 def root(session_id: str, parent: Callable[[str], str | None]) -> str:
     """The first of a chain of parents; one that is gone counts, and of a circle the least id is the root."""
+    above = parent(session_id)
+    if above is None:
+        return session_id
     chain = [session_id]
-    while (above := parent(chain[-1])) is not None:
+    while above is not None:
         if above in chain:
             return min(chain[chain.index(above) :])
         chain.append(above)
+        above = parent(above)
     return chain[-1]
 
 
 def job_of(session_id: str) -> str | None:
     """The job whose run a (root) session id names, `cron_<12 hex>_<date>_<time>`."""
-    found = CRON_SESSION.fullmatch(session_id)
+    found = CRON_SESSION.fullmatch(session_id) if session_id.startswith("cron_") else None
     return found[1] if found else None
 
 

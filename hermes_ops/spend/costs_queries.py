@@ -46,7 +46,7 @@ class Usage:
         first, last = (_day_index(name, bounds) for name in ("first_seen", "last_seen"))
         self._first_day, self._one_day = first, f"{first} = {last}"
         self.sound = sound or "1"
-        self.rows = self.bad = 0
+        self.rows = self.bad = self._placed = 0
         if self._present and sound is None:
             self.rows = int(self._cursor.execute(f"SELECT COUNT(*) FROM {_TABLE}").fetchone()[0])
             self.bad = self._count_bad()
@@ -57,23 +57,28 @@ class Usage:
             return []
         route = ", ".join(self._column(name) for name in _ROUTE)
         query = (
-            f"SELECT {self._first_day}, {route}, {self._sums()} FROM {_TABLE} "
-            f"WHERE {self._within()} GROUP BY 1, 2, 3, 4, 5"
+            f"SELECT COUNT(*), {self._first_day}, {route}, {self._sums()} FROM {_TABLE} "
+            f"WHERE {self._within()} GROUP BY 2, 3, 4, 5, 6"
         )
         rows = self._cursor.execute(query, self._times()).fetchall()
-        written = [(provider or "", normal_url(url or "")) for _, provider, url, *_ in rows]
+        written = [(provider or "", normal_url(url or "")) for _, _, provider, url, *_ in rows]
         by_url = providers_by_url(written)
         found = []
-        for (index, _, _, model, task, *sums), (provider, url) in zip(rows, written, strict=True):
+        for (count, index, _, _, model, task, *sums), (provider, url) in zip(rows, written, strict=True):
             group = (billed_by(provider, url, by_url), model or "unknown", task or "")
             found.append((index, Spent(group, *sums)))
+            self._placed += count
         return found
 
     def by_session(self) -> Iterator[tuple[str, Sums]]:
         """The same use by session."""
         if not self._dated:
             return
-        query = f"SELECT session_id, {self._sums()} FROM {_TABLE} WHERE {self._within()} GROUP BY session_id"
+        # Few rows are sorted sooner than all of them are looked up in the order of the index.
+        few = "+" if self._placed < self.rows / 4 else ""
+        query = (
+            f"SELECT session_id, {self._sums()} FROM {_TABLE} WHERE {self._within()} GROUP BY {few}session_id"
+        )
         for session_id, *sums in self._cursor.execute(query, self._times()):
             yield str(session_id), tuple(sums)
 
@@ -139,13 +144,13 @@ class Usage:
         estimated, actual = self._number(_ESTIMATED), self._number(_ACTUAL)
         tokens = " + ".join(self._number(name) for name in _COUNTS[1:5])
         values = [
-            *(self._number(name) for name in _COUNTS),
+            *(name if name in self._present else "0" for name in _COUNTS),
             f"CASE {status} WHEN 'included' THEN 0 WHEN 'actual' THEN "
             f"CASE WHEN {actual} > 0 THEN {actual} ELSE {estimated} END ELSE {estimated} END",
             f"CASE WHEN {status} IN ('actual', 'estimated', 'included') THEN 0 ELSE MAX({calls}, 1) END",
             f"CASE {status} WHEN 'included' THEN {tokens} ELSE 0 END",
         ]
-        return ", ".join(f"SUM({value})" for value in values)
+        return ", ".join(f"COALESCE(SUM({value}), 0)" for value in values)
 
     def _number(self, name: str) -> str:
         return f"COALESCE({name}, 0)" if name in self._present else "0"
