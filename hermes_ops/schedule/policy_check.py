@@ -63,7 +63,7 @@ def examine(home: Path, now: float) -> Checked:
 
 
 def watch(context: Context) -> Reading:
-    """What the policy forbids and jobs do, and exceptions that are over; nothing where nobody declared one."""
+    """What the policy forbids and jobs do, and exceptions that are over; nothing without a policy."""
     if not rules.path_of(context.home).exists():
         return Reading()
     checked = examine(context.home, context.now)

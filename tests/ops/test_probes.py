@@ -1,4 +1,4 @@
-"""Declared checks: a set is validated as a whole, each kind tells right from wrong, accept moves the baseline."""
+"""Declared checks: a set is validated as a whole, each kind tells right from wrong; the baseline."""
 
 import json
 import os
@@ -151,7 +151,7 @@ def test_a_command_is_judged_by_its_code_and_by_what_it_says(home):
 
 
 def test_a_command_that_takes_too_long_is_ended_with_its_children(home):
-    sleep = "import time; time.sleep(60)"
+    sleep = f"import time; time.sleep(60)  # {home}"
     code = f"import subprocess; subprocess.Popen([{PYTHON!r}, '-c', {sleep!r}]); {sleep}"
     assert "took over" in probe(home, "command", argv=[PYTHON, "-c", code], timeout=1)
     listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
