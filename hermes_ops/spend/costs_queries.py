@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import sqlite3
 from collections.abc import Iterator
 
@@ -103,8 +102,9 @@ class Usage:
             nothing = (0,) * 10
             query = f"SELECT id, {status}, {own} FROM sessions"
             for session_id, state, *totals in self._cursor.execute(query):
-                found = _at_least(rows.pop(session_id, nothing), totals, state)
-                if any(found):
+                sums = rows.pop(session_id, nothing)
+                found = _at_least(sums, totals, state) if _exceed(totals, sums) else sums[:9]
+                if sums is not nothing or any(found):
                     yield str(session_id), found
         for session_id, sums in rows.items():
             yield str(session_id), sums[:9]
@@ -159,19 +159,31 @@ class Usage:
         return name if name in self._present else "NULL"
 
 
-def _at_least(sums: Sums, totals: list[float], status: str | None) -> Sums:
-    """The sums of a session's rows, or its own totals (six counts, the estimate) where those are more."""
-    calls, into, out, read, written, thought, usd, unknown, included, estimated = sums
+def _exceed(totals: list[float], sums: Sums) -> bool:
+    """Whether a session's own totals (six counts, the estimate) are more than the sums of its rows."""
+    calls, into, out, read, written, thought, estimated = totals
     try:
-        if totals[6] - estimated > 1e-9 and status != "included":
-            usd += totals[6] - estimated
-            unknown += status not in ("actual", "estimated")
-        counts = (calls, into, out, read, written, thought)
-        if any(map(operator.gt, totals, counts)):
-            counts = tuple(map(max, counts, totals))
+        return (
+            calls > sums[0]
+            or into > sums[1]
+            or out > sums[2]
+            or read > sums[3]
+            or written > sums[4]
+            or thought > sums[5]
+            or estimated > sums[9] + 1e-9
+        )
     except TypeError:  # totals that are text
-        return sums[:9]
-    return (*counts, usd, unknown, included)
+        return False
+
+
+def _at_least(sums: Sums, totals: list[float], status: str | None) -> Sums:
+    """The larger ones of both; what an estimate holds beyond the rows has a price by the session's status."""
+    usd, unknown, included, estimated = sums[6:]
+    beyond = totals[6] - estimated
+    if beyond > 1e-9 and status != "included":
+        usd += beyond
+        unknown += status not in ("actual", "estimated")
+    return (*map(max, sums[:6], totals), usd, unknown, included)
 
 
 def _day_index(name: str, bounds: list[float]) -> str:
