@@ -34,7 +34,7 @@ def from_database(path: Path, now: float, days: int, zone: tzinfo, zone_name: st
         # Each question is a pass over every row: sqlite answers the longest beside the others.
         all_time = other.submit(_lifetimes, path, usage.sound)
         placed = usage.by_day()
-        unplaced = usage.unplaced()
+        unplaced = usage.unplaced
         groups = dict(by_columns([spent for _, spent in placed], top))
         in_time = _by_root(usage.by_session(), _lineage(connection))
         groups |= {"job": _jobs(in_time, top), "session": _sessions(in_time, connection, top)}

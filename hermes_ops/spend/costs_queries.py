@@ -29,8 +29,9 @@ _ROUTE = ("billing_provider", "billing_base_url", "model", "task")
 class Usage:
     """Questions to one open database about the days that begin at `bounds` and end at `until`.
 
-    ``bad`` is how many of the ``rows`` hold no usable numbers; they are left out of every sum:
-    ``sound`` is the SQL condition for that, once it was found out.
+    ``bad`` is how many of the ``rows`` hold no usable numbers; they are left out of every sum, ``sound`` is
+    the SQL condition for that. ``unplaced`` are (first seen, last seen, session) of the rows that lived in
+    this time, and on more than one day.
     """
 
     def __init__(
@@ -46,9 +47,10 @@ class Usage:
         self._first_day, self._one_day = first, f"{first} = {last}"
         self.sound = sound or "1"
         self.rows = self.bad = self._placed = 0
+        self.unplaced: list[tuple[float, float, str]] = []
         if self._present and sound is None:
             self.rows = int(self._cursor.execute(f"SELECT COUNT(*) FROM {_TABLE}").fetchone()[0])
-            self.bad = self._count_bad()
+            self._look()
 
     def by_day(self) -> list[tuple[int, Spent]]:
         """(index of the day, use) by model, provider and task, of rows that one day holds whole."""
@@ -80,16 +82,6 @@ class Usage:
         )
         for session_id, *sums in self._cursor.execute(query, self._times()):
             yield str(session_id), tuple(sums)
-
-    def unplaced(self) -> list[tuple[float, float, str]]:
-        """(first seen, last seen, session) of the rows that lived in this time, and on more than one day."""
-        if not self._dated:
-            return []
-        query = (
-            f"SELECT first_seen, last_seen, session_id FROM {_TABLE} "
-            f"WHERE last_seen >= ? AND first_seen < ? AND NOT {self._one_day}"
-        )
-        return self._cursor.execute(query, (self._bounds[0], self._until)).fetchall()
 
     def lifetimes(self) -> Iterator[tuple[str, Sums]]:
         """All that each session ever used: its rows, or its own totals where those are more."""
@@ -126,18 +118,27 @@ class Usage:
         window = "last_seen >= ? AND first_seen >= ? AND first_seen < ?"
         return f"{window} AND {self._one_day} AND {self.sound}"
 
-    def _count_bad(self) -> int:
-        """Look for bad rows once: where there are none, no sum has to look for them."""
+    def _look(self) -> None:
+        """Find bad rows and unplaced ones in one pass; where none is bad, no sum has to look for them."""
         names = [name for name in (*_COUNTS, _ESTIMATED, _ACTUAL) if name in self._present]
-        if not names:
-            return 0
         # Text compares as more than any number, and NULL is nothing.
-        sound = " AND ".join(f"{name} BETWEEN 0 AND 1000000000000000" for name in names)
-        query = f"SELECT COUNT(*) FROM {_TABLE} WHERE NOT ({sound})"
-        bad = int(self._cursor.execute(query).fetchone()[0])
-        if bad:
-            self.sound = f"COALESCE({sound}, 1)"
-        return bad
+        checks = " AND ".join(f"{name} BETWEEN 0 AND 1000000000000000" for name in names)
+        sound = f"COALESCE({checks or '1'}, 1)"
+        lived = "COALESCE(last_seen, 1e18) >= ? AND COALESCE(first_seen, 0) < ?"
+        outside = f"{lived} AND NOT COALESCE({self._one_day}, 0)" if self._dated else "0 > ? AND 0 > ?"
+        times = (self._bounds[0], self._until)
+        columns = (
+            "COALESCE(first_seen, 0), COALESCE(last_seen, 1e18), session_id" if self._dated else "0, 0, ''"
+        )
+        query = (
+            f"SELECT {sound}, {outside}, {columns} FROM {_TABLE} WHERE NOT ({checks or '1'}) OR ({outside})"
+        )
+        for good, unplaced, *row in self._cursor.execute(query, times * 2):
+            self.bad += not good
+            if good and unplaced:
+                self.unplaced.append(tuple(row))
+        if self.bad:
+            self.sound = sound
 
     def _sums(self) -> str:
         status, calls = self._column("cost_status"), self._number(_COUNTS[0])

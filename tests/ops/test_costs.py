@@ -283,6 +283,15 @@ def test_bad_rows_are_left_out_of_every_sum_and_counted(home):
     assert found.problems == ("3 of 4 rows hold no usable numbers and are left out",)
 
 
+def test_rows_without_times_are_on_no_day_of_a_database(home):
+    state = StateDatabase(home)
+    state.session("a", NOON)
+    state.put("a", None, None, input_tokens=5, estimated_cost_usd=0.5)
+    found = from_database(state.path, EVENING, 2, UTC, "UTC")
+    assert found.total.reason == NO_DAY and found.unplaced_rows == 1
+    assert {line.figure.reason for line in found.by_day} == {NO_DAY} and found.lifetime_total.usd == 0.5
+
+
 def test_an_empty_database_is_nothing_spent(home):
     state = StateDatabase(home)
     found = from_database(state.path, EVENING, 2, UTC, "UTC")
