@@ -125,7 +125,8 @@ class Usage:
         checks = " AND ".join(f"{name} BETWEEN 0 AND 1000000000000000" for name in names)
         sound = f"COALESCE({checks or '1'}, 1)"
         lived = "COALESCE(last_seen, 1e18) >= ? AND COALESCE(first_seen, 0) < ?"
-        outside = f"{lived} AND NOT COALESCE({self._one_day}, 0)" if self._dated else "0 > ? AND 0 > ?"
+        timed = f"first_seen IS NOT NULL AND last_seen IS NOT NULL AND {self._one_day}"
+        outside = f"{lived} AND NOT ({timed})" if self._dated else "0 > ? AND 0 > ?"
         times = (self._bounds[0], self._until)
         columns = (
             "COALESCE(first_seen, 0), COALESCE(last_seen, 1e18), session_id" if self._dated else "0, 0, ''"
