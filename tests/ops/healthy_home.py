@@ -33,9 +33,9 @@ ZONE = ZoneInfo("Europe/Berlin")
 CHAT = "telegram:-1001234567890"
 RUN_SECONDS = 4.0
 DIGEST = (
-    "Read the notes of the last 24 hours in /srv/notes and write a digest of at most ten lines in plain"
-    " text.\nBegin with what needs a decision today. Name the file of each point. When there is nothing new, answer"
-    " with exactly [SILENT].\n"
+    "Read the notes of the last 24 hours in /srv/notes, write a digest of at most ten lines of plain text.\n"
+    "Begin with what needs a decision today. Name the file of each point. When there is nothing new,"
+    " answer with exactly [SILENT].\n"
 )
 
 CONFIG = """\
