@@ -128,12 +128,10 @@ class Usage:
         timed = f"first_seen IS NOT NULL AND last_seen IS NOT NULL AND {self._one_day}"
         outside = f"{lived} AND NOT ({timed})" if self._dated else "0 > ? AND 0 > ?"
         times = (self._bounds[0], self._until)
-        columns = (
+        found = (
             "COALESCE(first_seen, 0), COALESCE(last_seen, 1e18), session_id" if self._dated else "0, 0, ''"
         )
-        query = (
-            f"SELECT {sound}, {outside}, {columns} FROM {_TABLE} WHERE NOT ({checks or '1'}) OR ({outside})"
-        )
+        query = f"SELECT {sound}, {outside}, {found} FROM {_TABLE} WHERE NOT ({checks or '1'}) OR ({outside})"
         for good, unplaced, *row in self._cursor.execute(query, times * 2):
             self.bad += not good
             if good and unplaced:
