@@ -41,7 +41,6 @@ class Place:
 
     root: Path
     home: healthy_home.HealthyHome
-    left: Balance
 
     def watcher(self, name: str) -> list[str]:
         """The command line of a watcher's job: the host's Python and the wrapper script."""
@@ -93,15 +92,12 @@ class Place:
 
 
 class Balance:
-    """A provider on loopback; it tells what is `left`."""
+    """A provider on loopback that tells the same balance each time."""
 
     def __init__(self) -> None:
-        owner = self
-        self.left = 20.0
-
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                body = json.dumps({"data": {"balance": owner.left}}).encode()
+                body = json.dumps({"data": {"balance": 20.0}}).encode()
                 self.send_response(200)
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
@@ -140,16 +136,16 @@ def place(
     import ops_database
 
     root = Path(tempfile.mkdtemp(prefix="bench-ops-"))
-    left = Balance()
+    provider = Balance()
     try:
         now = time.time()
         ops_database.build(root / "home", now, sessions, rows, days)
         home = healthy_home.make(root / "home", now, jobs=jobs, runs=runs, link=False, **more)
         with (home.path / ".env").open("a", encoding="utf-8") as file:
-            file.write(left.lines)
-        yield Place(root, home, left)
+            file.write(provider.lines)
+        yield Place(root, home)
     finally:
-        left.close()
+        provider.close()
         shutil.rmtree(root, ignore_errors=True)
 
 
