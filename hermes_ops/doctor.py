@@ -10,6 +10,7 @@ from typing import Any
 
 from . import __version__, settings
 from ._common import config, copies
+from ._common.files import read_regular
 from ._common.report import Report, examine_installation
 from ._common.terminal import printable
 from .core.moment import span
@@ -40,8 +41,10 @@ def examine(home: Path, now: float) -> Report:
     if not read.known:
         report.wrong("config", f"the host's config cannot be read: {read.problem}; mend it")
     _settings(report, home)
-    seen = look(home, now)
-    _watchers(report, home, seen)
+    try:
+        _watchers(report, home, look(home, now))
+    except OpsError as error:
+        report.wrong("own files", str(error))
     _delivery(report, home)
     _scheduler(report, home, now)
     _outside(report, home, now)
@@ -72,7 +75,7 @@ def _watchers(report: Report, home: Path, seen: Overview) -> None:
             continue
         report.facts.append(f"watcher {row.name}: job {row.job_id}, {row.state(seen.now)}")
         script = home / "scripts" / script_name(row.name)
-        if not script.is_file() or not is_ours(script.read_text("utf-8", "replace")):
+        if not script.is_file() or not is_ours(read_regular(script).decode("utf-8", "replace")):
             report.wrong(
                 "script gone", f"{script} is not there: hermes ops install {row.name} --deliver TARGET"
             )
@@ -167,11 +170,9 @@ def _supervisor(home: Path, now: float) -> tuple[bool, str]:
 
 def _own_files(report: Report, home: Path, now: float) -> None:
     from .core import suppress
-    from .core.incident import Incidents
     from .host.zone import zone
 
     try:
-        Incidents(home).all()
         for old in suppress.expired(suppress.load(home / "ops", zone(home).tz), now):
             report.wrong(
                 "suppressions", f"{old.pattern} ({old.reason}) is over: take it out of suppress.toml"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ._common.files import write_atomic
+from ._common.files import read_regular, write_atomic
 from .core.action import Action, Done, apply
 from .core.watch import WATCHERS, Watcher
 from .errors import OpsError
@@ -52,7 +52,7 @@ def script_name(watcher: str) -> str:
 def installed(home: Path) -> dict[str, str]:
     """watcher -> job id, as install wrote them down; {} when nothing is installed or that is unreadable."""
     try:
-        data = json.loads(_record_path(home).read_bytes())
+        data = json.loads(read_regular(_record_path(home)))
         return {str(name): str(job) for name, job in data["jobs"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
@@ -122,7 +122,7 @@ def uninstall(home: Path, *, dry_run: bool = False) -> Iterator[Step]:
 def scripts(home: Path) -> list[Path]:
     """Our scripts of watchers in `scripts/`."""
     names = [home / "scripts" / script_name(watcher.name) for watcher in WATCHERS]
-    return [path for path in names if path.is_file() and is_ours(path.read_text("utf-8", "replace"))]
+    return [path for path in names if path.is_file() and is_ours(_text(path))]
 
 
 def _install_one(home: Path, watcher: Watcher, deliver: str, job: Job | None, dry_run: bool) -> Step:
@@ -188,7 +188,7 @@ def _write_script(home: Path, watcher: Watcher, dry_run: bool) -> bool:
     path = home / "scripts" / script_name(watcher.name)
     text = launcher_text(home, ["watch", watcher.name, "--scheduled"])
     try:
-        there = path.read_text("utf-8", "replace")
+        there = _text(path)
     except FileNotFoundError:
         there = None
     if there == text:
@@ -198,6 +198,10 @@ def _write_script(home: Path, watcher: Watcher, dry_run: bool) -> bool:
     if not dry_run:
         write_atomic(path, text)
     return True
+
+
+def _text(path: Path) -> str:
+    return read_regular(path, 1_000_000).decode("utf-8", "replace")
 
 
 def _probe_job(deliver: str) -> Job:

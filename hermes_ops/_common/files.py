@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from .home import private_dir
 
@@ -114,6 +115,27 @@ def append_line(target: int | str | os.PathLike[str], line: bytes) -> int:
         return _append(fd, line)
     finally:
         os.close(fd)
+
+
+def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
+    """Open a file to read; a pipe or a device in its place is an OSError, not a wait without end."""
+    fd = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _SAFE & ~getattr(os, "O_NOFOLLOW", 0))
+    try:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        return open(fd, "rb")
+    except BaseException:
+        os.close(fd)
+        raise
+
+
+def read_regular(path: str | os.PathLike[str], limit: int = 64_000_000) -> bytes:
+    """The content of a regular file; one larger than `limit` bytes is an OSError (EFBIG)."""
+    with open_regular(path) as file:
+        content = file.read(limit + 1)
+    if len(content) > limit:
+        raise OSError(errno.EFBIG, f"larger than {limit} bytes", str(path))
+    return content
 
 
 def read_complete_lines(path: str | os.PathLike[str]) -> Iterator[bytes]:

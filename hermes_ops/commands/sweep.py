@@ -138,12 +138,12 @@ def _brief(context: Context) -> int:
 
 
 def _write() -> int:
-    from .._common.files import write_atomic
+    from .._common.files import read_regular, write_atomic
     from ..launcher import is_ours, launcher_text
 
     home = hermes_home()
     path = home / "scripts" / SCRIPT
-    if path.exists() and not is_ours(path.read_text("utf-8", "replace")):
+    if path.exists() and not is_ours(read_regular(path).decode("utf-8", "replace")):
         raise UsageError(f"{path} is there and was not written by this")
     write_atomic(path, launcher_text(home, ["sweep", "--brief"]))
     say(f"{path} is written")

@@ -26,7 +26,7 @@ def run(arguments: Any) -> int:
         raise UsageError(f"no watcher is called {arguments.name!r}; there are: {known}")
     home = hermes_home()
     if arguments.scheduled:
-        runner.main(arguments.name, home, scheduled=True)
+        runner.as_job(arguments.name, home)
         return 0
     outcome = runner.main(arguments.name, home, scheduled=False, quiet=arguments.json)
     reading = outcome.reading

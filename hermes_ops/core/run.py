@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from .. import settings
-from .._common.files import FileLock, write_atomic
+from .._common.files import FileLock, read_regular, write_atomic
 from .._common.home import private_dir
 from ..errors import OpsError, Unreadable
-from .finding import Blind, Finding, Reading
+from .finding import DAY, Blind, Finding, Reading
 from .incident import Incidents, Message
 from .watch import Context, Watcher
 
@@ -83,7 +83,7 @@ def record(home: Path, name: str, now: float, error: str | None) -> None:
 def last_run(home: Path, name: str) -> dict[str, Any]:
     """{last_run, last_ok, error} of a watcher; {} when it never ran or that cannot be read."""
     try:
-        data = json.loads((home / "ops" / "watchers" / f"{name}.json").read_bytes())
+        data = json.loads(read_regular(home / "ops" / "watchers" / f"{name}.json"))
     except (OSError, ValueError):
         return {}
     return data if isinstance(data, dict) else {}
@@ -187,6 +187,33 @@ def _keep_traceback(home: Path, name: str) -> None:
 
 def _directory(home: Path) -> Path:
     return private_dir(home / "ops" / "watchers")
+
+
+def as_job(name: str, home: Path) -> None:
+    """Run a watcher as its job does. What keeps it from even saying so in an incident is said once a day."""
+    try:
+        main(name, home, scheduled=True)
+    except Exception as error:
+        if not isinstance(error, OpsError):
+            _keep_traceback(home, name)
+        mark = home / "ops" / "watchers" / f"{name}.broken"
+        if _is_due(mark):
+            print(f"the {name} watcher cannot run: {_clean(str(error))}. See hermes ops doctor")
+
+
+def _is_due(mark: Path) -> bool:
+    """Whether a day has passed since this was last so; then it is noted as being so now."""
+    try:
+        if 0 <= time.time() - mark.stat().st_mtime < DAY:
+            return False
+    except OSError:
+        pass
+    try:
+        private_dir(mark.parent)
+        mark.touch(mode=0o600)
+    except OSError:
+        pass
+    return True
 
 
 def main(name: str, home: Path, *, scheduled: bool, quiet: bool = False) -> Outcome:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
-from .._common.files import FileLock, write_atomic
+from .._common.files import FileLock, open_regular, write_atomic
 from ..errors import OpsError, Unreadable
 
 MAX_BYTES = 50_000_000
@@ -121,7 +121,7 @@ class StateFile:
 
     def _bytes(self) -> bytes | None:
         try:
-            with open(self.path, "rb") as file:
+            with open_regular(self.path) as file:
                 raw = file.read(MAX_BYTES + 1)
         except FileNotFoundError:
             return None

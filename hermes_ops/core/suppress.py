@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 from pathlib import Path
 
+from .._common.files import read_regular
 from ..errors import OpsError, Unreadable
 from .finding import Suppression
 
@@ -38,7 +39,7 @@ def load(state: Path, zone: tzinfo | None = None) -> list[Suppression]:
     """
     path = state / FILE_NAME
     try:
-        raw = path.read_bytes()
+        raw = read_regular(path, MAX_BYTES)
     except FileNotFoundError:
         return []
     except OSError as error:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .._common.config import HostConfig, read_config
+from .._common.files import open_regular
 from ..errors import Unreadable
 from .environment import effective
 from .jobs import Job
@@ -253,7 +254,7 @@ def _truth(value: Any) -> bool:
 def _legacy_platforms(home: Path) -> Mapping[str, Any]:
     """The platforms of gateway.json, which the host still reads beneath config.yaml."""
     try:
-        with open(home / "gateway.json", "rb") as file:
+        with open_regular(home / "gateway.json") as file:
             found = json.loads(file.read(4_000_000))
     except (OSError, ValueError, RecursionError):
         return {}
@@ -267,7 +268,7 @@ def _has_plugin(name: str, home: Path) -> bool:
     for place in ("plugins/*/plugin.y*ml", "plugins/*/*/plugin.y*ml"):
         for manifest in home.glob(place):
             try:
-                with open(manifest, "rb") as file:
+                with open_regular(manifest) as file:
                     text = file.read(64_000)
             except OSError:
                 return True  # it may be that one

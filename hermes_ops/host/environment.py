@@ -11,6 +11,7 @@ import os
 import re
 from pathlib import Path
 
+from .._common.files import open_regular
 from .._common.home import hermes_home
 from ..errors import Unreadable
 
@@ -48,7 +49,7 @@ def variables(home: Path) -> dict[str, str]:
         known = _cache.get(str(path))
         if known is not None and known[0] == signature:
             return known[1]
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             raw = file.read(_MAX_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
         return {}

@@ -18,7 +18,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .._common.files import is_alive
+from .._common.files import is_alive, open_regular
+from . import halves
 
 MAX_BYTES = 1_000_000
 LOG_BYTES = 64_000
@@ -277,7 +278,7 @@ def _try_shared(path: Path) -> bool | None:
     try:
         import fcntl
 
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
             fcntl.flock(file, fcntl.LOCK_UN)
     except BlockingIOError:
@@ -354,7 +355,7 @@ def _exits(path: Path, problems: list[str]) -> tuple[Exit, ...]:
 
 def _tail(path: Path, problems: list[str]) -> list[str]:
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - LOG_BYTES))
             data = file.read(LOG_BYTES)
@@ -375,7 +376,7 @@ def _mapping(path: Path, problems: list[str], unreadable: list[str] | None = Non
         if attempt:
             time.sleep(_TORN_PAUSE)
         try:
-            with open(path, "rb") as file:
+            with open_regular(path) as file:
                 data = file.read(MAX_BYTES + 1)
         except FileNotFoundError:
             return None
@@ -388,7 +389,7 @@ def _mapping(path: Path, problems: list[str], unreadable: list[str] | None = Non
             problems.append(f"{path}: larger than {MAX_BYTES} bytes")
             return None
         try:
-            found = json.loads(data)
+            found = halves.mended(json.loads(data))
         except (ValueError, RecursionError):
             why = "empty" if not data.strip(b"\0 \r\n\t") else "not JSON"
             continue
@@ -403,7 +404,7 @@ def _mapping(path: Path, problems: list[str], unreadable: list[str] | None = Non
 
 def _bytes(path: Path) -> bytes:
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             return file.read(MAX_BYTES)
     except OSError:
         return b""

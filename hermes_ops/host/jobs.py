@@ -10,7 +10,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from .._common.files import open_regular
 from ..errors import OpsError, Unreadable
+from . import halves
 from .schedules import Schedule, parse
 from .zone import host_time
 
@@ -223,12 +225,14 @@ def _load(path: Path) -> Any:
     """The content of the file, _NONE when there is no file. What does not parse is read again for a while."""
     for pause in (*_PAUSES, None):
         try:
-            with open(path, "rb") as file:
+            with open_regular(path) as file:
                 raw = file.read(_MAX_BYTES + 1)
             if len(raw) > _MAX_BYTES:
                 raise Unreadable(path, f"larger than {_MAX_BYTES} bytes")
             # strict=False is how the host reads control characters that stand bare in a text.
-            return json.loads(raw.decode("utf-8-sig"), strict=False)
+            text = raw.decode("utf-8-sig")
+            found = json.loads(text, strict=False)
+            return halves.mended(found) if halves.may_hold(text) else found
         except FileNotFoundError:
             return _NONE
         except OSError as error:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from pathlib import Path
 
+from .._common.files import open_regular
 from ..errors import Unreadable
 from .zone import SERVER, zone
 
@@ -197,7 +198,7 @@ def _ends_with(body: str, place: int, known: str) -> bool:
 
 def _read(path: Path) -> tuple[str, int]:
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             size = os.fstat(file.fileno()).st_size
             raw = file.read(MAX_BYTES if size <= MAX_BYTES else _HEAD)
             if size > MAX_BYTES:

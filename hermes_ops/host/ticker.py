@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
+from .._common.files import open_regular
 from ..errors import Unreadable
 
 STALLED = 200.0  # seconds; the host's own limit: three periods of 60 s and some slack
@@ -27,7 +28,7 @@ def read_ticker(home: Path) -> Ticker:
 
 def _time(path: Path) -> float | None:
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             text = file.read(100).decode("ascii")
         found = float(text)
         if not math.isfinite(found) or found < 0:

@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from .._common.files import write_atomic
+from .._common.files import read_regular, write_atomic
 from ..core.incident_text import clean
 from ..errors import OpsError, Unreadable
 from ..host.gateway import PID_MARKER_SECONDS, Gateway
@@ -79,7 +79,7 @@ def read_lease(home: Path) -> Lease | None:
     """The lease as written, also when it is over; None without one. Raises Unreadable."""
     path = _path(home)
     try:
-        data = json.loads(path.read_bytes())
+        data = json.loads(read_regular(path))
         lease = Lease(str(data["owner"]), str(data["reason"]), float(data["since"]), float(data["until"]))
     except FileNotFoundError:
         return None

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from .._common.files import read_regular
 from ..errors import OpsError
 from ..host.gateway import Gateway, process_facts, service_suffix
 from ..settings import Option, choice, number, switch
@@ -337,7 +338,7 @@ def find_units(home: Path, machine: Machine) -> list[Unit]:
 
 def _starts_gateway(path: Path, home: Path, named: str) -> bool:
     try:
-        text = path.read_text("utf-8", "replace")
+        text = read_regular(path).decode("utf-8", "replace")
     except OSError:
         return False
     if not _GATEWAY_START.search(text):

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from .._common.files import is_alive, write_atomic
+from .._common.files import is_alive, read_regular, write_atomic
 from ..errors import OpsError
 from ..host.gateway import service_suffix
 from ..launcher import is_ours, launcher_text
@@ -118,7 +118,7 @@ def write_script(home: Path) -> Path:
     path = script_path(home)
     text = launcher_text(home, WORDS)
     try:
-        there = path.read_text("utf-8", "replace")
+        there = read_regular(path).decode("utf-8", "replace")
     except OSError:
         there = ""
     if there != text:
@@ -129,7 +129,7 @@ def write_script(home: Path) -> Path:
 def installed(home: Path) -> Installed | None:
     """What install wrote down; None when it did not, or when that cannot be read."""
     try:
-        data = json.loads((home / "ops" / RECORD).read_bytes())
+        data = json.loads(read_regular(home / "ops" / RECORD))
         respawns = tuple(float(at) for at in data.get("respawns", []))
         return Installed(str(data["mode"]), str(data["unit"]), str(data["path"]), respawns)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -222,7 +222,7 @@ def uninstall(
             _end(pid)
         said.append(f"process {pid}")
     script = script_path(home)
-    if script.is_file() and is_ours(script.read_text("utf-8", "replace")):
+    if script.is_file() and is_ours(read_regular(script).decode("utf-8", "replace")):
         if not dry_run:
             script.unlink()
         said.append(f"script {script}")

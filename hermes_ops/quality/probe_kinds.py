@@ -18,6 +18,7 @@ from glob import iglob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .._common.files import open_regular
 from ..core.moment import FUTURE_SLACK, span
 from .probe_set import Probe
 
@@ -159,7 +160,7 @@ def _files(pattern: str) -> list[Path]:
 def _bounded(path: Path) -> bytes:
     if not stat.S_ISREG(path.stat().st_mode):
         raise OSError(0, "no regular file", str(path))
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         content = file.read(MOST_BYTES + 1)
     if len(content) > MOST_BYTES:
         raise OSError(0, f"larger than {MOST_BYTES:,} bytes", str(path))

@@ -19,6 +19,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from .._common.files import read_regular
 from ..errors import OpsError
 
 FILE = "probes.toml"
@@ -44,7 +45,7 @@ def load(home: Path) -> list[Probe]:
 
     path = home / "ops" / FILE
     try:
-        raw = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+        raw = tomllib.loads(read_regular(path, 1_000_000).decode("utf-8-sig"))
     except FileNotFoundError:
         raise OpsError(f"{path} does not exist; `hermes ops probes init` writes one to start from") from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import settings
-from .._common.files import FileLock, write_atomic
+from .._common.files import FileLock, read_regular, write_atomic
 from .._common.home import private_dir
 from ..core.finding import Finding, Reading
 from ..errors import OpsError
@@ -152,7 +152,7 @@ def read_baseline(home: Path) -> Baseline | None:
     """The accepted baseline, None when nothing was accepted yet. A damaged one is an OpsError, never none."""
     path = home / "ops" / BASELINE
     try:
-        data = json.loads(path.read_bytes())
+        data = json.loads(read_regular(path))
         probes = {str(name): (str(row[0]), bool(row[1])) for name, row in data["probes"].items()}
         if data["format"] != FORMAT:
             raise OpsError(

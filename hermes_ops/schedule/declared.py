@@ -8,6 +8,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from .._common.files import open_regular
 from ..errors import Unreadable
 from ..host.jobs import Job, Jobs, read_jobs
 from ..host.profiles import Profile, profiles
@@ -192,7 +193,7 @@ def script_hash(home: Path, script: str | None) -> str:
         path = (folder / Path(script).expanduser()).resolve()
         if not path.is_relative_to(folder):
             return OUTSIDE
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             return _hash(file.read(_LARGEST_SCRIPT))
     except FileNotFoundError:
         return MISSING

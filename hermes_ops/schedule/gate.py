@@ -288,14 +288,14 @@ def script_name(name: str) -> str:
 
 def write_script(home: Path, name: str, words: Sequence[str]) -> tuple[Path, bool]:
     """Write the script that runs `hermes ops gate WORDS` for a job; returns it and whether it changed."""
-    from .._common.files import write_atomic
+    from .._common.files import read_regular, write_atomic
     from ..errors import OpsError
     from ..launcher import is_ours, launcher_text
 
     path = home / "scripts" / script_name(name)
     text = launcher_text(home, ["gate", *words])
     try:
-        there = path.read_text("utf-8", "replace")
+        there = read_regular(path).decode("utf-8", "replace")
     except FileNotFoundError:
         there = None
     if there == text:

@@ -7,6 +7,7 @@ from datetime import date, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Any
 
+from .._common.files import read_regular
 from ..errors import OpsError, Unreadable
 
 _LARGEST = 1_000_000
@@ -15,7 +16,7 @@ _LARGEST = 1_000_000
 def read_toml(path: Path) -> dict[str, Any] | None:
     """The content of a TOML file, None without the file. Unreadable, or OpsError naming the line."""
     try:
-        raw = path.read_bytes()
+        raw = read_regular(path, _LARGEST)
     except FileNotFoundError:
         return None
     except OSError as error:

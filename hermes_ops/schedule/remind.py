@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import settings
-from .._common.files import write_atomic
+from .._common.files import open_regular, write_atomic
 from ..core.action import Action, apply
 from ..core.state import StateFile
 from ..errors import OpsError, Unreadable
@@ -242,8 +242,8 @@ def announced(home: Path) -> dict[str, bool]:
 def is_ours(script: Path) -> bool:
     """Tell whether a script is one that `script_text` made."""
     try:
-        with open(script, encoding="utf-8", errors="replace") as file:
-            return file.readline().rstrip("\n") == MARK
+        with open_regular(script) as file:
+            return file.readline(len(MARK) + 2).decode("utf-8", "replace").rstrip("\n") == MARK
     except OSError:
         return False
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from .._common.files import read_regular
 from ..core import statistics
 from ..errors import OpsError, Unreadable
 from .run_costs import RunCost
@@ -177,7 +178,7 @@ def read_roles(home: Path) -> list[Role]:
     """
     path = home / "ops" / "roles.toml"
     try:
-        raw = path.read_bytes()
+        raw = read_regular(path, 1_000_000)
     except FileNotFoundError:
         return []
     except OSError as error:

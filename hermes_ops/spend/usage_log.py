@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from .._common.command_line import UsageError, say, say_json
+from .._common.files import read_regular
 from ..core.moment import FUTURE_SLACK, day, parse
 from ..core.watch import Context
 from ..errors import OpsError, Unreadable
@@ -138,6 +139,6 @@ def _lines(path: Path) -> list[bytes]:
     try:
         if path.stat().st_size > MOST_BYTES:
             raise OpsError(f"{path}: larger than {MOST_BYTES:,} bytes; give it in parts")
-        return path.read_bytes().splitlines()
+        return read_regular(path, MOST_BYTES).splitlines()
     except OSError as error:
         raise Unreadable(path, error.strerror or str(error)) from None

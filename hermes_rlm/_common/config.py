@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from .files import read_regular
 from .home import hermes_home
 
 FILE_NAME = "config.yaml"
@@ -200,10 +201,7 @@ def _parse(path: Path) -> HostConfig:
     except ImportError:
         return _unreadable(path, "PyYAML is not importable here; install it or run inside Hermes")
     try:
-        with open(path, "rb") as file:
-            raw = file.read(_MAX_BYTES + 1)
-        if len(raw) > _MAX_BYTES:
-            return _unreadable(path, f"larger than {_MAX_BYTES} bytes")
+        raw = read_regular(path, _MAX_BYTES)
         values = yaml.load(raw.decode("utf-8-sig"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
         if values is None:
             values = {}

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from . import config
+from .files import read_regular
 
 ENTRY_POINTS = "hermes_agent.plugins"
 
@@ -80,7 +81,7 @@ def _manifest_name(directory: Path) -> str | None:
     """Return the name in a plugin's manifest ("" for one without a name), None where there is no manifest."""
     for name in ("plugin.yaml", "plugin.yml"):
         try:
-            text = (directory / name).read_text(encoding="utf-8", errors="replace")
+            text = read_regular(directory / name, 1_000_000).decode("utf-8", "replace")
         except OSError:
             continue
         match = re.search(r"^name:\s*['\"]?([^'\"\s#]+)", text, re.MULTILINE)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..._common.files import open_regular
 from ...errors import OpsError, Unreadable
 from ...host.jobs import Job, find, read_jobs
 from ...host.profiles import Profile, profiles
@@ -78,7 +79,7 @@ def lint_text(
 def read_file(path: Path) -> str:
     """The text of a file; OpsError when it is not there, is no text, or is larger than MAX_FILE bytes."""
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             raw = file.read(MAX_FILE + 1)
     except OSError as error:
         raise OpsError(f"{path}: {error.strerror or type(error).__name__}") from None
