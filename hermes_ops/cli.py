@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 from . import __version__
 from ._common.command_line import Parser, UsageError, carry_out, complain
@@ -54,6 +54,7 @@ class _Command(Parser):
     """The parser of one command: it loads the command's module when it is asked to do something."""
 
     module: str = ""
+    is_hosted: bool = False
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         self._load()
@@ -63,6 +64,12 @@ class _Command(Parser):
         self._load()
         return super().format_help()
 
+    def error(self, message: str) -> NoReturn:
+        """End as argparse does where the host parses: it takes no other end for a wrong command line."""
+        if self.is_hosted:
+            self.exit(2, f"{self.prog}: {message}; see `{self.prog} --help`\n")
+        super().error(message)
+
     def _load(self) -> None:
         if self.module:
             command = _module(self.module)
@@ -71,9 +78,14 @@ class _Command(Parser):
             self.set_defaults(ops_run=command.run)
 
 
+class _HostedCommand(_Command):
+    is_hosted = True
+
+
 def add_commands(parser: argparse.ArgumentParser) -> None:
     """Add the commands to a parser (the host's subparser, or main's own)."""
-    verbs = parser.add_subparsers(dest="ops_command", metavar="COMMAND", parser_class=_Command)
+    kind = _Command if isinstance(parser, Parser) else _HostedCommand
+    verbs = parser.add_subparsers(dest="ops_command", metavar="COMMAND", parser_class=kind)
     for name, (module, text) in COMMANDS.items():
         verbs.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".").module = module
 

@@ -14,8 +14,9 @@ from ._common.files import read_regular
 from ._common.report import Report, examine_installation
 from ._common.terminal import printable
 from .core.moment import span
+from .core.watch import WATCHERS
 from .errors import OpsError, Unreadable
-from .install import check_target, installed, script_name
+from .install import check_target, installed, jobs_of, script_name
 from .launcher import is_ours
 from .overview import Overview, look
 
@@ -99,6 +100,12 @@ def _delivery(report: Report, home: Path) -> None:
     except Unreadable as error:
         report.wrong("job list", f"{error}; no job runs until it can be read")
         return
+    for watcher in WATCHERS:
+        several = [job.id for job in jobs_of(jobs, watcher)]
+        if len(several) > 1:
+            report.wrong(
+                "two jobs", f"{watcher.name} has {', '.join(several)}: hermes cron remove {several[-1]}"
+            )
     for name, job_id in installed(home).items():
         job = jobs.by_id(job_id)
         if job is None:

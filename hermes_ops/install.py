@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ._common.files import read_regular, write_atomic
+from ._common.command_line import UsageError
+from ._common.files import FileLock, read_regular, write_atomic
+from ._common.home import private_dir
 from .core.action import Action, Done, apply
 from .core.watch import WATCHERS, Watcher
 from .errors import OpsError
@@ -19,6 +22,7 @@ from .host.zone import zone
 from .launcher import is_ours, launcher_text
 
 FORMAT = 1
+PATIENCE = 120.0  # seconds to wait for another install
 CREATED = "created"
 CHANGED = "changed"
 KEPT = "as it was"
@@ -64,12 +68,12 @@ def installed_job(home: Path, watcher: str) -> str | None:
 
 
 def named(names: Iterable[str], *, minimal: bool) -> list[Watcher]:
-    """The watchers to install: those named, or the minimal ones, or all. OpsError names the unknown one."""
+    """The watchers to install: those named, or the minimal ones, or all. UsageError names the unknown one."""
     wanted = list(names)
     known = {watcher.name: watcher for watcher in WATCHERS}
     for name in wanted:
         if name not in known:
-            raise OpsError(f"no watcher is called {name!r}; there are: {', '.join(known)}")
+            raise UsageError(f"no watcher is called {name!r}; there are: {', '.join(known)}")
     if wanted:
         return [known[name] for name in dict.fromkeys(wanted)]
     return [watcher for watcher in WATCHERS if watcher.minimal or not minimal]
@@ -92,37 +96,73 @@ def install(
     home: Path, watchers: Iterable[Watcher], deliver: str, *, dry_run: bool = False
 ) -> Iterator[Step]:
     """Install watchers one by one; what is as it should be is left alone. Yields a step for each."""
-    jobs = read_jobs(home)
-    record = installed(home)
-    for watcher in watchers:
-        step = _install_one(home, watcher, deliver, _job_of(jobs, watcher, record), dry_run)
-        if step.ok and step.job_id and not dry_run and record.get(watcher.name) != step.job_id:
-            record[watcher.name] = step.job_id
-            _write_record(home, record)
-        yield step
+    with _alone(home, dry_run):
+        record = installed(home)
+        for watcher in watchers:
+            # Read anew each time: the host's list is what counts, whoever changed it meanwhile.
+            step = _install_one(home, watcher, deliver, _job_of(read_jobs(home), watcher), dry_run)
+            if step.ok and step.job_id and not dry_run and record.get(watcher.name) != step.job_id:
+                record[watcher.name] = step.job_id
+                _write_record(home, record)
+            yield step
 
 
 def uninstall(home: Path, *, dry_run: bool = False) -> Iterator[Step]:
-    """Remove the jobs and scripts that install made, also those it lost track of. Yields a step for each."""
-    jobs = read_jobs(home)
-    record = installed(home)
-    for watcher in WATCHERS:
-        # One by one: a job made twice by hand is ours as well.
-        for job in [job for job in jobs.jobs if _is_job_of(job, watcher, record)]:
-            done = apply(Action("remove", home, job.id, reason="hermes ops uninstall"), dry_run=dry_run)
-            yield Step(watcher.name, "remove job", job.id, done.detail, done.ok)
-    for path in scripts(home):
+    """Remove the jobs and scripts that install made, also those it lost track of. Yields a step for each.
+
+    While a job stands its script stays: without it the host would deliver a failure at every run.
+    """
+    with _alone(home, dry_run):
+        kept = set()
+        for watcher in WATCHERS:
+            # One by one: a job made twice by hand is ours as well.
+            for job in jobs_of(read_jobs(home), watcher):
+                done = apply(Action("remove", home, job.id, reason="hermes ops uninstall"), dry_run=dry_run)
+                kept |= set() if done.ok else {watcher.name}
+                yield Step(watcher.name, "remove job", job.id, done.detail, done.ok)
+        for watcher, path in scripts(home).items():
+            if watcher in kept:
+                yield Step(watcher, "remove script", None, f"{path} stays: its job is still there", False)
+                continue
+            if not dry_run:
+                path.unlink()
+            yield Step(watcher, "remove script", None, str(path))
         if not dry_run:
-            path.unlink()
-        yield Step(path.stem, "remove script", None, str(path))
-    if not dry_run:
+            _forget(home, kept)
+
+
+def scripts(home: Path) -> dict[str, Path]:
+    """watcher -> our script of it in `scripts/`."""
+    paths = {watcher.name: home / "scripts" / script_name(watcher.name) for watcher in WATCHERS}
+    return {name: path for name, path in paths.items() if path.is_file() and is_ours(_text(path))}
+
+
+def jobs_of(jobs: Jobs, watcher: Watcher) -> list[Job]:
+    """The jobs that run a watcher's script; more than one is one too many."""
+    return [job for job in jobs.jobs if job.no_agent and job.script == script_name(watcher.name)]
+
+
+@contextmanager
+def _alone(home: Path, dry_run: bool) -> Iterator[None]:
+    """Two installs at once would each make every job."""
+    if dry_run:
+        yield
+        return
+    lock = FileLock(private_dir(home / "ops") / "install.lock")
+    if not lock.acquire(PATIENCE):
+        raise OpsError(f"another install or uninstall of ours has been at work here for {PATIENCE:g} s")
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _forget(home: Path, kept: set[str]) -> None:
+    record = {name: job for name, job in installed(home).items() if name in kept}
+    if record:
+        _write_record(home, record)
+    else:
         _record_path(home).unlink(missing_ok=True)
-
-
-def scripts(home: Path) -> list[Path]:
-    """Our scripts of watchers in `scripts/`."""
-    names = [home / "scripts" / script_name(watcher.name) for watcher in WATCHERS]
-    return [path for path in names if path.is_file() and is_ours(_text(path))]
 
 
 def _install_one(home: Path, watcher: Watcher, deliver: str, job: Job | None, dry_run: bool) -> Step:
@@ -174,13 +214,8 @@ def _cadence(job: Job) -> str:
     return job.schedule.expr
 
 
-def _job_of(jobs: Jobs, watcher: Watcher, record: dict[str, str]) -> Job | None:
-    return next((job for job in jobs.jobs if _is_job_of(job, watcher, record)), None)
-
-
-def _is_job_of(job: Job, watcher: Watcher, record: dict[str, str]) -> bool:
-    """Whether a job is a watcher's: it runs its script. An id alone may have been given to another job."""
-    return job.no_agent and job.script == script_name(watcher.name)
+def _job_of(jobs: Jobs, watcher: Watcher) -> Job | None:
+    return next(iter(jobs_of(jobs, watcher)), None)
 
 
 def _write_script(home: Path, watcher: Watcher, dry_run: bool) -> bool:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from ._common.terminal import printable
+
 MARK = "Written by hermes-ops"
 
 _TEXT = '''\
@@ -72,7 +74,8 @@ def missing():
     except OSError:
         told = 0
     if not 0 <= time.time() - told < 86400:
-        print("hermes-ops is not installed any more, so `ops {shown}` did not run; remove this job")
+        shown = " ".join(WORDS)
+        print("hermes-ops is not installed any more, so `ops " + shown + "` did not run; remove this job")
         try:
             mark.parent.mkdir(mode=0o700, exist_ok=True)
             mark.touch()
@@ -94,7 +97,7 @@ def launcher_text(home: Path, words: Sequence[str]) -> str:
     HERMES_HOME of the environment wins over `home`. Without the plugin it says so once a day and ends
     with exit code 0.
     """
-    shown = " ".join(words).replace("\\", "/").replace('"', "'")
+    shown = printable(" ".join(words)).replace("\\", "/").replace('"', "'")
     return _TEXT.format(mark=MARK, shown=shown, words=list(words), home=str(home))
 
 

@@ -41,8 +41,9 @@ def say_json(data: dict[str, Any]) -> None:
 
 def complain(program: str, error: object, code: int) -> int:
     """Print a message of one line to stderr; returns `code`."""
-    text = printable(" ".join(str(error).split()))
-    print(f"{program}: {text}".encode("ascii", "backslashreplace").decode("ascii"), file=sys.stderr)
+    encoding = getattr(sys.stderr, "encoding", None) or "ascii"
+    text = f"{program}: {printable(' '.join(str(error).split()))}"
+    print(text.encode(encoding, "backslashreplace").decode(encoding), file=sys.stderr)
     return code
 
 

@@ -7,7 +7,7 @@ import getpass
 import time
 from datetime import tzinfo
 
-from .._common.command_line import Parser, UsageError, say, say_json
+from .._common.command_line import UsageError, say, say_json
 from .._common.home import hermes_home
 from ..core.incident import Incident, Incidents, as_dict
 from ..core.incident_text import seconds
@@ -19,7 +19,7 @@ MAX_CLOSED_SHOWN = 20
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--all", action="store_true", help="also what is over, and what is only suspected")
-    verbs = parser.add_subparsers(dest="incidents_verb", metavar="VERB", parser_class=Parser)
+    verbs = parser.add_subparsers(dest="incidents_verb", metavar="VERB")
     ack = verbs.add_parser("ack", help="acknowledge: no reminders; its end is told")
     ack.add_argument("incident", metavar="ID", help="an id, or a beginning of one that is unique")
     ack.add_argument("--by", metavar="NAME", default="", help="who (default: you)")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import settings
-from .._common.command_line import Parser, UsageError, say, say_json
+from .._common.command_line import UsageError, say, say_json
 from .._common.files import is_alive
 from .._common.home import hermes_home
 from ..core.incident_text import seconds
@@ -28,7 +28,7 @@ from ..liveness.verdict import Verdict, decide
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="as one JSON object")
-    verbs = parser.add_subparsers(dest="supervise_verb", metavar="VERB", parser_class=Parser)
+    verbs = parser.add_subparsers(dest="supervise_verb", metavar="VERB")
     verbs.add_parser("status", help="how the gateway is, and who watches it (the default)", add_help=True)
     verbs.add_parser("run", help="watch until ended; what the unit runs")
     verbs.add_parser("once", help="one pass; exit code 1 when the gateway does not work")

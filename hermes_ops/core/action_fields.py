@@ -157,7 +157,7 @@ def found_instead(raw: Mapping[str, Any], name: str, wanted: Any) -> Any:
     if name in LISTS:
         return SAME if list(found or []) == wanted else found
     if name == "deliver":
-        return SAME if _deliver(found) == (wanted or "local") else found
+        return SAME if _deliver(found) == _deliver(wanted) else found
     if name in ("workdir", "base_url"):  # the host stores these in a form of its own
         return SAME if bool(found) == bool(wanted) else found
     return SAME if str(found or "").strip() == wanted.strip() else found

@@ -58,6 +58,8 @@ def at(written: str, zone: tzinfo, zone_name: str, now: float, fold: str | None 
         raise UsageError(f'--at {written!r}: expected a time like "2026-12-01 17:30", or "17:30"') from None
     if re.fullmatch(r"\d{4}-?\d{2}-?\d{2}", text):
         raise UsageError(f'--at {written!r}: at what time of that day? For example "{text} 09:00"')
+    if not 1900 <= local.year <= 9000:
+        raise UsageError(f"--at {written!r}: expected a year of four digits, near now")
     if local.tzinfo is not None:
         if fold:
             raise UsageError(f"--fold means nothing for a time with an offset ({written})")

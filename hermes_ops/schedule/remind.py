@@ -168,9 +168,7 @@ def create(
 
 def cancel(home: Path, named: str, now: float) -> Reminder:
     """Remove a pending reminder by its id (or a unique beginning) or its job's. OpsError when it is over."""
-    found = [
-        one for one in listed(home, now) if one.reminder.id.startswith(named) or one.reminder.job_id == named
-    ]
+    found = [one for one in listed(home, now) if _is_called(one.reminder, named)]
     pending = [one for one in found if one.state in ("pending", "late")]
     if not found:
         raise OpsError(f"no reminder is called {named!r}; see `hermes ops remind list`")
@@ -188,6 +186,11 @@ def cancel(home: Path, named: str, now: float) -> Reminder:
             if entry["id"] == reminder.id:
                 entry["cancelled_at"] = now
     return reminder
+
+
+def _is_called(reminder: Reminder, named: str) -> bool:
+    """By its id, its job's, or a beginning that is long enough to be meant."""
+    return named in (reminder.id, reminder.job_id) or (len(named) >= 3 and reminder.id.startswith(named))
 
 
 def listed(home: Path, now: float) -> list[Listed]:

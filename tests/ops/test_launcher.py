@@ -95,6 +95,8 @@ def test_the_text_holds_any_home_and_any_words(tmp_path):
     done = run(home, ["gate", 'a "quoted" {word}', "back\\slash"])
     assert done.returncode == 3, done.stderr
     assert done.stdout.rstrip().endswith(repr(["gate", 'a "quoted" {word}', "back\\slash"]))
+    words = ["gate", "two\nlines", "\r\x00\u2028", '"""', "{", "}", "%s", "\ud83d"]
+    compile(launcher_text(home, words), "script", "exec")
 
 
 def test_scripts_of_others_are_told_from_ours():
