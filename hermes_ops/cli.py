@@ -7,6 +7,7 @@ finding or failure, 2 usage.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -110,7 +111,17 @@ def run(arguments: argparse.Namespace) -> int:
         default.module = COMMANDS[DEFAULT][0]
         arguments = default.parse_args([])
         handler = arguments.ops_run
-    return carry_out(PROGRAM, lambda: handler(arguments), (OpsError,))
+    return carry_out(PROGRAM, lambda: _spoken(handler, arguments), ())
+
+
+def _spoken(handler: Callable[[Any], int], arguments: argparse.Namespace) -> int:
+    """Run a command; what it complains of may quote texts of the host, so it is redacted."""
+    try:
+        return handler(arguments)
+    except (OpsError, UsageError) as error:
+        from .speak import clean
+
+        return complain(PROGRAM, clean(str(error)), 2 if isinstance(error, UsageError) else 1)
 
 
 def _module(name: str) -> Any:

@@ -62,7 +62,7 @@ def _settings(report: Report, home: Path) -> None:
         report.wrong("settings", problem)
     for option in options:
         if loaded.sources[option.name] != "default":
-            shown = "(set)" if option.secret else repr(loaded[option.name])
+            shown = "(set)" if option.secret else settings.said(loaded[option.name])
             report.facts.append(f"{option.name} = {shown} ({loaded.sources[option.name]})")
 
 

@@ -64,13 +64,23 @@ def load(home: Path, options: Iterable[Option]) -> Settings:
                 break
         try:
             checked = option.default if value is _MISSING or value is None else option.check(value)
-        except ValueError as error:
-            shown = "" if option.secret else f" {str(value)[:80]!r}"
+        except (ValueError, TypeError, OverflowError, RecursionError) as error:
+            shown = "" if option.secret else f" {said(value)!r}"
             found.problems.append(f"{source}: {option.name}{shown}: {error}; {option.default!r} holds")
             checked, source = option.default, "default"
         found.values[option.name] = checked
         found.sources[option.name] = "default" if value is _MISSING or value is None else source
     return found
+
+
+def said(value: Any) -> str:
+    """A value as a person may read it: no secrets, addresses without their query, at most 80 characters."""
+    from ._common.redact import Redactor
+    from .core.http import shown
+
+    if isinstance(value, str) and "://" in value:
+        return shown(value)[:80]
+    return Redactor().text(str(value)[:4000])[:80]
 
 
 # The modules below hermes_ops that have OPTIONS.
@@ -132,7 +142,7 @@ def number(minimum: float | None = None, maximum: float | None = None) -> Callab
     def check(value: Any) -> float:
         try:
             found = float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             found = float("nan")
         low = float("-inf") if minimum is None else minimum
         high = float("inf") if maximum is None else maximum

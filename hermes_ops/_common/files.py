@@ -121,7 +121,10 @@ def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
     """Open a file to read; a pipe or a device in its place is an OSError, not a wait without end."""
     fd = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _SAFE & ~getattr(os, "O_NOFOLLOW", 0))
     try:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
+        mode = os.fstat(fd).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if not stat.S_ISREG(mode):
             raise OSError(errno.EINVAL, "not a regular file", str(path))
         return open(fd, "rb")
     except BaseException:

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from .. import settings
-from .._common.command_line import UsageError, say, say_json
+from .._common.command_line import UsageError
 from .._common.home import hermes_home
 from ..core.moment import show
 from ..errors import Unreadable
 from ..host.profiles import Profile, profiles
 from ..host.zone import zone
 from ..liveness import backup
+from ..speak import say, say_json
 
 
 def add_arguments(parser: Any) -> None:

@@ -6,11 +6,11 @@ import argparse
 import time
 from typing import Any
 
-from .._common.command_line import say, say_json
 from .._common.home import hermes_home
 from ..core.moment import show
 from ..core.watch import Context
 from ..settings import Settings, load
+from ..speak import say, say_json
 from ..spend import budget, budget_pauses
 from ..spend.budget import OPTIONS
 from ..spend.budget_day import BAD_SHARE, Candidate, Over, Today, amount, choose, describe, reached

@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .._common.command_line import UsageError, say, say_json
+from .._common.command_line import UsageError
 from .._common.files import write_atomic
 from .._common.home import hermes_home
 from ..core.render import as_text
 from ..core.watch import Context
 from ..errors import OpsError
+from ..speak import say, say_json
 from ..spend.costs import GROUPS, NO_JOB, TOP, Report, from_ledger
 from ..spend.costs_text import (
     cost,

@@ -6,7 +6,7 @@ import argparse
 import time
 from typing import Any
 
-from .._common.command_line import UsageError, say, say_json
+from .._common.command_line import UsageError
 from .._common.home import hermes_home
 from ..core.finding import Finding
 from ..core.moment import show
@@ -15,6 +15,7 @@ from ..core.watch import Context
 from ..schedule.channels import FAILED, SENT, SILENT, UNDELIVERED, UNKNOWN, Channel, Member
 from ..schedule.deliveries import OPTIONS, judge, read_channels
 from ..settings import load
+from ..speak import say, say_json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

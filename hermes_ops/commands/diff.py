@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from .._common.command_line import UsageError, complain, say, say_json
+from .._common.command_line import UsageError, complain
 from .._common.home import hermes_home
 from ..core.moment import show
 from ..errors import Unreadable
@@ -13,6 +13,7 @@ from ..host.zone import zone
 from ..schedule import snapshot
 from ..schedule.declared import read_all
 from ..schedule.diff import Difference, difference
+from ..speak import say, say_json
 
 PROGRAM = "hermes ops diff"
 

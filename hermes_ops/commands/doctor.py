@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from .._common.command_line import say, say_json
 from .._common.home import hermes_home
+from ..speak import say, say_json
 
 
 def add_arguments(parser: Any) -> None:

@@ -6,9 +6,10 @@ import time
 from importlib import import_module
 from typing import Any
 
-from .._common.command_line import UsageError, say, say_json
+from .._common.command_line import UsageError
 from .._common.home import hermes_home
 from ..core.watch import Context
+from ..speak import say, say_json
 
 TREES = {
     "slow": "the agent is slow or not itself [SESSION]",

@@ -8,12 +8,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-from .._common.command_line import Parser, UsageError, complain, say, say_json
+from .._common.command_line import Parser, UsageError, complain
 from .._common.home import hermes_home
 from ..core.moment import show
 from ..errors import OpsError
 from ..host.zone import zone
 from ..schedule import gate, gate_state
+from ..speak import say, say_json
 
 PROGRAM = "hermes ops gate"
 LINES = """NAME [OPTIONS] -- COMMAND ARG...   run a command; print its output when that changed

@@ -7,11 +7,12 @@ import getpass
 import time
 from datetime import tzinfo
 
-from .._common.command_line import UsageError, say, say_json
+from .._common.command_line import UsageError
 from .._common.home import hermes_home
 from ..core.incident import Incident, Incidents, as_dict
 from ..core.incident_text import seconds
 from ..core.moment import show, span
+from ..speak import say, say_json
 
 MAX_CLOSED_SHOWN = 20
 

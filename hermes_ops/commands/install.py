@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from .. import install as installing
-from .._common.command_line import UsageError, say, say_json
+from .._common.command_line import UsageError
 from .._common.home import hermes_home
 from ..errors import OpsError
+from ..speak import say, say_json
 
 
 def add_arguments(parser: Any) -> None:

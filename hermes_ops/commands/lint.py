@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from .._common.command_line import UsageError, complain, say, say_json
+from .._common.command_line import UsageError, complain
 from .._common.home import hermes_home
 from .._common.redact import Redactor
 from ..schedule.lint.languages import LANGUAGES
 from ..schedule.lint.rules import INFO, RULES, Allowance, Hit, errors
 from ..schedule.lint.targets import MAX_FILE, Linted, Target, decode, lint_jobs, lint_text, read_file
+from ..speak import say, say_json
 
 PROGRAM = "hermes ops lint"
 MAX_TEXT = 300  # characters of a line of output that come from a prompt

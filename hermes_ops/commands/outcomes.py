@@ -6,13 +6,14 @@ import argparse
 import time
 from typing import Any
 
-from .._common.command_line import UsageError, say, say_json
+from .._common.command_line import UsageError
 from .._common.home import hermes_home
 from ..core.finding import DAY
 from ..core.moment import show
 from ..core.render import Table, as_text
 from ..core.watch import Context
 from ..errors import Unreadable
+from ..speak import say, say_json
 from ..spend.outcomes import (
     CANNOT_TELL,
     EMPTY,

@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from .._common.command_line import complain, say, say_json
+from .._common.command_line import complain
 from .._common.home import hermes_home
 from .._common.redact import Redactor
 from ..core.finding import Finding
 from ..schedule import policy_check, policy_start
 from ..schedule.declared import read_all
 from ..schedule.policy_check import Checked
+from ..speak import say, say_json
 
 PROGRAM = "hermes ops policy"
 

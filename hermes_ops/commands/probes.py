@@ -6,11 +6,12 @@ import sys
 import time
 from typing import Any
 
-from .._common.command_line import UsageError, say, say_json
+from .._common.command_line import UsageError
 from .._common.home import hermes_home
 from ..core.moment import show
 from ..host.zone import zone
 from ..quality import probes
+from ..speak import say, say_json
 
 
 def add_arguments(parser: Any) -> None:

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from .. import settings
-from .._common.command_line import UsageError, complain, say, say_json
+from .._common.command_line import UsageError, complain
 from .._common.home import hermes_home
 from .._common.redact import Redactor
 from ..core.moment import show, span
 from ..errors import OpsError, Unreadable
 from ..host.zone import zone
 from ..schedule import instants, remind
+from ..speak import say, say_json
 
 PROGRAM = "hermes ops remind"
 HERE = "here"

@@ -6,7 +6,7 @@ import argparse
 import time
 from typing import Any
 
-from .._common.command_line import UsageError, say, say_json
+from .._common.command_line import UsageError
 from .._common.home import hermes_home
 from ..core.action import Done
 from ..core.render import Table, as_text
@@ -15,6 +15,7 @@ from ..schedule.job_cost import Placed
 from ..schedule.moves import apply_move, proposal, read_placed, undo_move, wishes
 from ..schedule.moving import OPTIONS, Move, Wishes, propose
 from ..settings import load
+from ..speak import say, say_json
 from ..spend.run_costs import dollars
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .. import settings
-from .._common.command_line import say, say_json
 from .._common.home import hermes_home
+from ..speak import say, say_json
 
 
 def add_arguments(parser: Any) -> None:
@@ -36,7 +36,7 @@ def run(arguments: Any) -> int:
         return 1 if problems else 0
     for option in options:
         set_here = found.sources[option.name] != "default"
-        value = "(set)" if option.secret and set_here else _shown(found[option.name])
+        value = "(set)" if option.secret and set_here else settings.said(_shown(found[option.name]))
         source = found.sources[option.name]
         say(f"{option.name:<27} {value:<17} {source:<19} {option.help}")
     for problem in problems:
@@ -66,4 +66,6 @@ def _shown(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return settings.said(value) if isinstance(value, str) else value

@@ -6,8 +6,8 @@ import time
 from typing import Any
 
 from .. import overview
-from .._common.command_line import say, say_json
 from .._common.home import hermes_home
+from ..speak import say, say_json
 
 
 def add_arguments(parser: Any) -> None:

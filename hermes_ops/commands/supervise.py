@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import settings
-from .._common.command_line import UsageError, say, say_json
+from .._common.command_line import UsageError
 from .._common.files import is_alive
 from .._common.home import hermes_home
 from ..core.incident_text import seconds
@@ -24,6 +24,7 @@ from ..liveness.facts import Facts, read_facts
 from ..liveness.memory import Memory, MemoryFile
 from ..liveness.service import OPTIONS, Nobody, ServiceManager, detect
 from ..liveness.verdict import Verdict, decide
+from ..speak import say, say_json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -7,13 +7,14 @@ import sys
 import time
 from typing import Any
 
-from .._common.command_line import UsageError, complain, say, say_json
+from .._common.command_line import UsageError, complain
 from .._common.home import hermes_home
 from ..core.finding import SEVERITIES, Finding, Sorted, sort
 from ..core.incident_text import clean
 from ..core.watch import Context
 from ..schedule import brief as briefs
 from ..schedule.sweep import look
+from ..speak import say, say_json
 
 PROGRAM = "hermes ops sweep"
 SCRIPT = "hermes-ops-brief.py"

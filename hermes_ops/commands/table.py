@@ -7,12 +7,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-from .._common.command_line import UsageError, complain, say, say_json
+from .._common.command_line import UsageError, complain
 from .._common.files import write_atomic
 from .._common.home import hermes_home
 from .._common.terminal import printable
 from ..schedule import commit, notes, table
 from ..schedule.declared import Schedules, read_all
+from ..speak import say, say_json
 
 FORMATS = ("text", "markdown", "html", "json")
 _BY_ENDING = {".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm": "html", ".json": "json"}

@@ -7,9 +7,9 @@ import socket
 import time
 from datetime import datetime, timezone
 
-from .._common.command_line import say, say_json
 from .._common.home import hermes_home
 from ..core import alert
+from ..speak import say, say_json
 
 UNSET = (
     "no alert channel is configured: set TELEGRAM_BOT_TOKEN and OPS_CHAT_ID in .env, or ops.alert_send, or "

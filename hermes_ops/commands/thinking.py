@@ -6,12 +6,13 @@ import argparse
 import time
 from typing import Any
 
-from .._common.command_line import UsageError, say, say_json
+from .._common.command_line import UsageError
 from .._common.home import hermes_home
 from ..core.moment import day, show
 from ..core.render import Table, as_text
 from ..core.watch import Context
 from ..settings import Settings, load
+from ..speak import say, say_json
 from ..spend.run_costs import dollars
 from ..spend.thinking import OPTIONS, DayUse, between_days, explain, judge, read_days
 

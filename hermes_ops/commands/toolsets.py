@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._common.command_line import complain, say, say_json
+from .._common.command_line import complain
 from .._common.home import hermes_home
 from .._common.redact import Redactor
 from ..quality.toolsets import Audit, Audited, as_findings, audit_all
+from ..speak import say, say_json
 
 PROGRAM = "hermes ops toolsets"
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from .. import install as installing
-from .._common.command_line import say, say_json
 from .._common.home import hermes_home
 from ..errors import OpsError
+from ..speak import say, say_json
 
 
 def add_arguments(parser: Any) -> None:

@@ -7,11 +7,12 @@ from datetime import tzinfo
 from itertools import pairwise
 from typing import Any
 
-from .._common.command_line import UsageError, say, say_json
+from .._common.command_line import UsageError
 from .._common.home import hermes_home
 from ..core.finding import DAY, HOUR, Finding
 from ..core.moment import show, span
 from ..core.watch import Context
+from ..speak import say, say_json
 
 LONGEST_HISTORY = 400
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._common.command_line import UsageError, say, say_json
+from .._common.command_line import UsageError
 from .._common.home import hermes_home
 from ..core import run as runner
 from ..core.watch import WATCHERS, watcher
+from ..speak import say, say_json
 
 
 def add_arguments(parser: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from .._common.command_line import UsageError, say, say_json
+from .._common.command_line import UsageError
 from .._common.home import hermes_home
 from .._common.redact import Redactor
 from ..core import render
@@ -14,6 +14,7 @@ from ..core.moment import show, span
 from ..host.zone import zone
 from ..schedule import watchers
 from ..schedule.watchers import Watched
+from ..speak import say, say_json
 
 COLUMNS = ("Watcher", "Watches", "Signal", "Layer", "Survives", "Last good run", "At most", "Watched by")
 

@@ -77,7 +77,7 @@ OPTIONS = (
     Option("alert_thread", "", _thread, "the topic in the first of these chats", ("OPS_THREAD_ID",)),
     Option("alert_telegram_url", TELEGRAM_URL, _base_url, "where the Bot API is"),
     Option("alert_send", (), words, "targets for `hermes send --to`: slack:C0123, telegram:-100123:17"),
-    Option("alert_command", (), _argv, "a program that takes the text on its standard input"),
+    Option("alert_command", (), _argv, "a program that takes the text on its standard input", secret=True),
 )
 
 

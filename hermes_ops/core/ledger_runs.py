@@ -169,7 +169,7 @@ def _run(
         output=None if output is None else output.path.name,
         delivery=_without_sending(outcome, targets) or "unknown",
         delivery_error=None,
-        targets=tuple(targets),
+        targets=tuple(map(_redacted, targets)),
         no_agent=job.no_agent if job is not None else before is not None and before.no_agent,
     )
 

@@ -32,6 +32,7 @@ OPTIONS = (
         "asked for after every run that worked, so that somebody outside notices when they end;"
         " {watcher} stands for the watcher's name",
         ("OPS_PING_URL",),
+        secret=True,
     ),
 )
 FORMAT = 1
@@ -118,7 +119,10 @@ def _speaker(say: Callable[[str], None], arrived: bool | None) -> Callable[[list
 
 def _settle(incidents: Incidents, watcher: Watcher, home: Path, now: float) -> Finding | None:
     """Find out whether what the job's last runs printed has arrived; the finding when it has not."""
-    said_at = incidents.unsettled(watcher.name)
+    try:
+        said_at = incidents.unsettled(watcher.name)
+    except OpsError:
+        return None  # nothing is known of earlier messages; `update` sets a damaged file aside and says so
     if said_at is None:
         return None
     from ..host.jobs import read_jobs

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..core.incident_text import clean
 from ..core.state import StateFile
 from ..host.jobs import Job
 
@@ -25,6 +26,7 @@ FORMAT = 1
 class Known:
     """What is remembered of one job; times are seconds since the epoch.
 
+    name     of a one-shot, redacted; "" of others
     since    from when on its schedule of now holds; None: as long as we know of it
     idle     since when it is paused or switched off, None when it is not
     one_shot its time, when it is one
@@ -64,7 +66,9 @@ def observed(known: dict[str, Known], profile: Profile, jobs: Iterable[Job], now
         since = now if changed else before.since if before else None
         idle = None if job.enabled else job.paused_at or (before.idle if before else None) or now
         one_shot = job.schedule.run_at if job.schedule.kind == "once" else None
-        found[key] = Known(job.name[:200], signature, since, idle, one_shot)
+        # Only of a one-shot is the name needed once the host has forgotten it.
+        name = clean(job.name, 200) if one_shot is not None else ""
+        found[key] = Known(name, signature, since, idle, one_shot)
     return found
 
 

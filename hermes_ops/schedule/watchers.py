@@ -79,7 +79,35 @@ def check(watched: Iterable[Watched], now: float, profile: str = "default") -> l
     """All that is wrong with the watchers; one that is not installed is said only where it is minimal."""
     watched = list(watched)
     found = [finding for one in watched for finding in _check_one(one, now, profile)]
+    found = _by_cause(found, watched, profile)
     return found + _check_outside([one for one in watched if one.active], profile)
+
+
+def _by_cause(found: list[Finding], watched: list[Watched], profile: str) -> list[Finding]:
+    """One finding for what has one cause: a layer that nobody outside it watches, a file that all need."""
+    problems = {one.entry.name: one.evidence.problem for one in watched}
+    layers = {one.entry.name: one.entry.layer for one in watched}
+    groups: dict[tuple[str, str], list[str]] = {}
+    for finding in found:
+        name = finding.key.partition("/")[2]
+        if finding.rule == "watchers.same_layer":
+            groups.setdefault((finding.rule, layers[name]), []).append(name)
+        elif finding.rule == "watchers.unreadable":
+            groups.setdefault((finding.rule, problems[name] or ""), []).append(name)
+    shared = {key: names for key, names in groups.items() if len(names) > 1}
+    joined = {(rule, name) for (rule, _), names in shared.items() for name in names}
+    kept = [one for one in found if (one.rule, one.key.partition("/")[2]) not in joined]
+    for (rule, cause), names in shared.items():
+        first = next(one for one in found if one.rule == rule and one.key.endswith(f"/{names[0]}"))
+        if rule == "watchers.same_layer":
+            text = (
+                f"{len(names)} watchers of the layer {cause} have no watcher elsewhere: when it ends, all end"
+            )
+            key = f"{profile}/layer:{cause}"
+        else:
+            text, key = f"{len(names)} watchers cannot be checked: {cause}", f"{profile}/all"
+        kept.append(replace(first, where="watchers", text=text, key=key, evidence=(", ".join(names),)))
+    return kept
 
 
 def judge(

@@ -73,7 +73,7 @@ OPTIONS = (
     Option("wallet.floor", 2.0, number(0), "a balance below it is low", ("WALLET_LOW_BALANCE",)),
     Option("wallet.daily_burn", 1.5, number(0), "what 24 hours may cost", ("WALLET_DAILY_BURN",)),
     Option("wallet.timeout", 15.0, number(1, 120), "seconds that a provider has to answer"),
-    Option("wallet.accounts", (), account_list, "several accounts, each with the keys above"),
+    Option("wallet.accounts", (), account_list, "several accounts, each with the keys above", secret=True),
 )
 
 

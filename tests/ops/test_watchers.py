@@ -137,7 +137,7 @@ def test_a_watcher_that_is_off_or_heard_by_nobody_is_told(home, fields, rule):
 def test_jobs_that_cannot_be_read_are_not_taken_for_missing(home):
     put_list(home, "truncated.json")
     found = rules(home)
-    assert ("watchers.unreadable", "default/wallet") in found
+    assert ("watchers.unreadable", "default/all") in found
     assert ("watchers.not_installed", "default/wallet") not in found
 
 

@@ -1,0 +1,42 @@
+"""What the commands print: as command_line prints it, without the secrets that texts of the host may hold.
+
+Names of jobs, errors, log lines and addresses are whatever people and programs wrote. They are redacted here,
+before anything cuts them, so that no command has to think of it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._common import command_line
+from ._common.redact import Redactor
+
+_redactor: Redactor | None = None
+
+
+def clean(text: str) -> str:
+    """A text with its secrets replaced by placeholders; the same secret has the same one in one process."""
+    global _redactor
+    if _redactor is None:
+        _redactor = Redactor()
+    return _redactor.text(text)
+
+
+def say(text: str) -> None:
+    """Print one line of data."""
+    command_line.say(clean(text))
+
+
+def say_json(data: dict[str, Any]) -> None:
+    """Print one JSON object with its `schema`; every text in it is redacted, names of fields are not."""
+    command_line.say_json(_cleaned(data))
+
+
+def _cleaned(value: Any) -> Any:
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, dict):
+        return {clean(key) if isinstance(key, str) else key: _cleaned(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_cleaned(item) for item in value]
+    return value
