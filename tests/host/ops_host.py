@@ -1,7 +1,8 @@
-"""The host's own Python as one process that does what it is told: each start of the host takes seconds.
+"""The host's own Python as one process that does what it is told, for all tests of hermes_ops in one file.
 
-It creates and runs jobs through `cron`, and runs watchers and commands of this checkout's hermes_ops beside
-them, in a home that a test has made.
+It makes and runs jobs through the host's `cron`, books use in its database, and runs watchers and commands of
+this checkout's hermes_ops beside them, in a home that a test has made. Each start of `hermes` takes a second
+or two; a question to this process takes none.
 """
 
 from __future__ import annotations
@@ -14,99 +15,61 @@ from typing import Any
 
 from tests.host.hermes import HermesHome, end
 
-ROOT = Path(__file__).parents[2]
+CHECKOUT = Path(__file__).resolve().parents[2]
+PROCESS = Path(__file__).with_name("ops_host_process.py")
 
-# Lives in the host's Python and does what it is told, one JSON line after the other: each start of the host
-# takes seconds.
-DRIVER = """
-import contextlib, io, json, sys, time
-from pathlib import Path
-from cron import jobs
-from cron.scheduler import run_one_job
-from hermes_constants import get_hermes_home
 
-def create(**job):
-    return jobs.create_job(**job)["id"]
-
-def run(ids):
-    for job_id in ids:
-        run_one_job(jobs.get_job(job_id))
-
-def pause(job_id, reason):
-    jobs.pause_job(job_id, reason=reason)
-
-def tick():
-    # What the ticker of a gateway leaves once a minute.
-    jobs.record_ticker_heartbeat(success=True)
-
-def listed():
-    return {job["id"]: job for job in jobs.list_jobs(include_disabled=True)}
-
-def watch(module, later=0.0):
-    from importlib import import_module
-    from hermes_ops.core.watch import Context
-    context = Context(Path(get_hermes_home()), time.time() + later)
-    try:
-        reading = import_module("hermes_ops." + module).watch(context)
-    finally:
-        context.close()
-    findings = {one.id: [one.severity, one.text, *one.evidence] for one in reading.findings}
-    return {
-        "findings": findings,
-        "blind": [one.text for one in reading.blind],
-        "events": [event.text for event in reading.events],
-    }
-
-def ops(*arguments):
-    from hermes_ops import cli
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = cli.main(list(arguments))
-    return [code, out.getvalue(), err.getvalue()]
-
-answers = sys.stdout
-sys.stdout = sys.stderr
-for line in sys.stdin:
-    name, positional, named = json.loads(line)
-    print(json.dumps(globals()[name](*positional, **named)), file=answers, flush=True)
-"""
+class Refused(Exception):
+    """What was raised in the process of the host: its type and text."""
 
 
 class Host:
-    """The process of the host."""
+    """The process, with the environment of a home; what it prints is in `driver.err` of the home's root."""
 
     def __init__(self, home: HermesHome) -> None:
-        environment = {**home.environment(), "PYTHONPATH": str(ROOT)}
         self.log = (home.root / "driver.err").open("w+", encoding="utf-8")
         self.process = subprocess.Popen(
-            [sys.executable, "-c", DRIVER],
+            [sys.executable, "-P", str(PROCESS)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.log,
             text=True,
-            env=environment,
+            encoding="utf-8",
+            env={**home.environment(), "PYTHONPATH": str(CHECKOUT)},
             cwd=home.project,
             start_new_session=True,
         )
 
-    def ask(self, call: str, /, *positional: Any, **named: Any) -> Any:
-        assert self.process.stdin and self.process.stdout
-        self.process.stdin.write(json.dumps([call, positional, named]) + "\n")
-        self.process.stdin.flush()
-        answer = self.process.stdout.readline()
-        if not answer:
-            self.log.seek(0)
-            raise RuntimeError(f"{call} ended the host: {self.log.read()[-2000:]}")
-        return json.loads(answer)
+    def __enter__(self) -> Host:
+        return self
 
-    def ops(self, *arguments: str, code: int = 0) -> str:
-        found, out, err = self.ask("ops", *arguments)
-        assert found == code, f"{arguments}: exit {found}\n{out}\n{err}"
+    def __exit__(self, *exception: object) -> None:
+        end(self.process)
+        self.log.close()
+
+    def ask(self, name: str, /, *positional: Any, **named: Any) -> Any:
+        """Call a function of the process, or anything that can be imported there by its dotted name.
+
+        Refused when it raises, RuntimeError with what the process printed when it ends.
+        """
+        assert self.process.stdin and self.process.stdout
+        self.process.stdin.write(json.dumps([name, positional, named]) + "\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        if not line:
+            self.log.seek(0)
+            raise RuntimeError(f"{name} ended the host: {self.log.read()[-2000:]}")
+        done, answer = json.loads(line)
+        if not done:
+            raise Refused(answer)
+        return answer
+
+    def ops(self, *words: str, code: int = 0) -> str:
+        """What `hermes ops WORDS` prints; it ends with this exit code."""
+        found, out, err = self.ask("ops", *words)
+        assert found == code, f"{words}: exit {found}\n{out}\n{err}"
         return out
 
     def states(self) -> dict[str, tuple[str, str | None]]:
+        """State and reason of the pause of every job."""
         return {name: (job["state"], job["paused_reason"]) for name, job in self.ask("listed").items()}
-
-    def close(self) -> None:
-        end(self.process)
-        self.log.close()

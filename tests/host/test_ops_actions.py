@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,20 +14,19 @@ from hermes_ops.core import alert
 from hermes_ops.core.action import Action, Done, apply, journal
 from hermes_ops.host.jobs import read_jobs
 from tests.host.hermes import HermesHome
+from tests.host.ops_host import Host
 from tests.ops.loopback import Loopback, Says
 
 pytestmark = pytest.mark.host
-
-DRIVER = Path(__file__).parent / "actions_driver.py"
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
 def world() -> Iterator[HermesHome]:
     with HermesHome("http://127.0.0.1:9/v1", config={"timezone": "Asia/Kolkata"}) as home:
         profile = home.path / "profiles" / "work"
-        (profile / "scripts").mkdir(parents=True)
-        (profile / "scripts" / "say.py").write_text("print('said')\n")
+        for folder in (home.path, profile):
+            (folder / "scripts").mkdir(parents=True)
+            (folder / "scripts" / "say.py").write_text("print('said')\n")
         (profile / "config.yaml").write_text(
             json.dumps({**home.config, "timezone": "America/New_York"}), "utf-8"
         )
@@ -76,19 +74,54 @@ def test_actions_through_the_command_are_read_back(elsewhere: HermesHome) -> Non
 
 
 @pytest.fixture(scope="module")
-def told(world: HermesHome) -> dict[str, Any]:
-    """What the actions of the driver, in a process of the host, came to."""
-    environment = {**world.environment(), "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, str(DRIVER), str(world.path)],
-        env=environment,
-        cwd=world.project,
-        capture_output=True,
-        text=True,
-        timeout=120,
+def told(world: HermesHome) -> Iterator[dict[str, Any]]:
+    """What actions in a process of the host came to."""
+    with Host(world) as host:
+        yield acted(host, world.path / "profiles" / "work")
+
+
+def acted(host: Host, profile: Path) -> dict[str, Any]:
+    """Actions in the home of the process and in a profile below it in another zone, and what each came to."""
+    told: dict[str, Any] = {}
+
+    def act(label: str, verb: str, job_id: str | None, **arguments: Any) -> dict[str, Any]:
+        told[label] = host.ask("act", verb, job_id, **arguments)
+        return told[label]
+
+    def undo(label: str, done: dict[str, Any]) -> None:
+        told[label] = host.ask("undo", done["number"])
+
+    script = {"script": "say.py", "no_agent": True, "deliver": "local"}
+    made = act("create", "create", None, schedule="every 2h", name="watch", **script)
+    paused = act("pause", "pause", made["id"])
+    act("pause again", "pause", made["id"])
+    undo("resume", paused)
+    act("run", "run", made["id"])
+
+    changes = {"schedule": "30 4 * * *", "deliver": "telegram:-100:17", "name": "nightly"}
+    undo("undo edit", act("edit", "edit", made["id"], **changes))
+
+    agent = act(
+        "create agent", "create", None, schedule="0 9 * * *", prompt="Say what is new.", deliver="local"
     )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
+    pin = {"model": "small-model", "provider": "custom", "enabled_toolsets": ["web"]}
+    undo("unpin", act("pin", "edit", agent["id"], **pin))
+
+    soon = time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime(time.time() + 3600))
+    once = act("create once", "create", None, schedule=soon, prompt="Remind me.", deliver="local")
+    act("once again", "edit", once["id"], schedule="every 3h")
+
+    act("bad schedule", "create", None, schedule="99 99 * * *", prompt="x")
+    act("bad script", "create", None, schedule="every 2h", script="../../etc/passwd", no_agent=True)
+    act("no such job", "pause", "0" * 12)
+    act("no id", "pause", "x; touch /tmp/x")
+
+    undo("remove", made)
+
+    job = {"prompt": "Say what is new.", "schedule": "0 9 * * *", "deliver": "local"}
+    other = host.ask("create", store=str(profile), **job)
+    undo("profile unpin", act("profile pin", "edit", other, home=str(profile), model="small-model"))
+    return told
 
 
 def test_a_job_is_made_paused_and_resumed_in_process(told: dict[str, Any]) -> None:

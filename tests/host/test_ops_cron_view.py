@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
+import math
 import random
-import subprocess
-import sys
+import time
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -24,10 +23,10 @@ from hermes_ops.host.ticker import read_ticker
 from hermes_ops.host.zone import SERVER, host_time, zone
 from tests.host.hermes import HermesHome
 from tests.host.model_server import ModelServer
+from tests.host.ops_host import Host, Refused
 
 pytestmark = pytest.mark.host
 
-DRIVER = Path(__file__).with_name("cron_driver.py")
 HEADINGS = "Answer in this form:\n\n## Response\n\n[SILENT]\n\n## Error\n\n```\nnone\n```\n\nSPEAK please"
 ANSWER = "1. A card\n\nA job may answer [SILENT] when idle."
 
@@ -84,6 +83,7 @@ WRITTEN = [
     "soon",
     "every",
 ]
+HOURS, STEP = 44, 1800.0  # how long the host's clock goes on, and from one look of its to the next
 EXPRS = ["0 6 * * *", "30 2 * * *", "0 */2 * * *", "0,30 * * * *", "0 0 * * 0", "30 1 25,29 * *"]
 CLOCKS: list[tuple[str | None, str]] = [
     ("Europe/Berlin", "2026-03-28"),
@@ -156,27 +156,110 @@ def home() -> Iterator[HermesHome]:
         yield home
 
 
+SCRIPTS = {
+    "ok": "print('a line')",
+    "mute": "",
+    "gate": "print('x\\n{\"wakeAgent\": false}')",
+    "token": "print('[SILENT] x')",
+    "bad": "import sys; print('half'); sys.exit(3)",
+}
+# One run of every kind there is.
+RUNS: dict[str, dict[str, Any]] = {
+    "script ok": {"script": "ok.py"},
+    "script silent": {"script": "mute.py"},
+    "script gate": {"script": "gate.py"},
+    "script token": {"script": "token.py"},
+    "script failed": {"script": "bad.py"},
+    "script missing": {"script": "gone.py"},
+    "agent ok": {"prompt": HEADINGS, "name": "agent ok"},
+    "agent silent": {"prompt": "QUIET please", "name": "silent (FAILED)"},
+    "agent failed": {"prompt": "BREAK please", "name": "agent failed"},
+    "agent empty": {"prompt": "NOTHING please", "name": "agent empty"},
+    "gate silent": {"prompt": "never asked", "name": "gate", "script": "mute.py"},
+    "gate closed": {"prompt": "never asked", "name": "gate", "script": "gate.py"},
+}
+
+
 @pytest.fixture(scope="module")
-def said(home: HermesHome) -> dict[str, Any]:
-    question = {
-        "headings": HEADINGS,
-        "silence": SILENCE,
-        "planned": PLANNED,
-        "targets": TARGETS,
-        "variables": VARIABLES,
-        "written": WRITTEN,
-        "clocks": [(name, begin(name, day), 44, EXPRS) for name, day in CLOCKS],
-    }
-    done = subprocess.run(
-        [sys.executable, str(DRIVER), json.dumps(question)],
-        env=home.environment(),
-        cwd=home.project,
-        capture_output=True,
-        text=True,
-        timeout=180,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return json.loads(done.stdout.splitlines()[-1])
+def said(home: HermesHome) -> Iterator[dict[str, Any]]:
+    """What the host itself says of jobs that it made, ran, paused and planned."""
+    (home.path / "scripts").mkdir()
+    for name, text in SCRIPTS.items():
+        (home.path / "scripts" / f"{name}.py").write_text(text)
+    with Host(home) as host:
+        host.ask("hermes_cli.env_loader.load_hermes_dotenv", hermes_home=str(home.path))
+        said = {"outputs": outputs(host)}
+        records(host)
+        host.ask("tick")
+        said["ages"] = [host.ask(f"cron.jobs.get_ticker_{name}_age") for name in ("heartbeat", "success")]
+        said["ages"].append(time.time())
+        said["listed"] = host.ask("cron.jobs.list_jobs", include_disabled=True)
+        said["executions"] = host.ask("cron.executions.list_executions", limit=500)
+        said["silence"] = [host.ask("cron.scheduler._is_cron_silence_response", text) for text in SILENCE]
+        said["planned"] = [planned(host, *one) for one in PLANNED]
+        said["targets"] = host.ask("resolved", TARGETS)
+        said["variables"] = {name: host.ask("os.getenv", name) for name in VARIABLES}
+        said["written"] = [read(host, text) for text in WRITTEN]
+        said["now"] = host.ask("cron.jobs._hermes_now")
+        said["starts"] = [
+            host.ask("starts", name, begin(name, day), HOURS, STEP, EXPRS) for name, day in CLOCKS
+        ]
+        yield said
+
+
+def outputs(host: Host) -> dict[str, Any]:
+    made = {}
+    for kind, job in RUNS.items():
+        recurring = (
+            {"schedule": "0 6 * * *"} if "prompt" in job else {"schedule": "every 30m", "no_agent": True}
+        )
+        made[kind] = host.ask("create", **recurring, **job)
+    found = {kind: host.ask("ran", job_id) for kind, job_id in made.items()}
+    chain = {"prompt": "QUIET after reading", "context_from": [made["agent ok"]]}
+    chained = host.ask("create", schedule="0 7 * * *", name="chained", **chain)
+    return {**found, "agent chained": host.ask("ran", chained)}
+
+
+def records(host: Host) -> None:
+    """A paused job, a finished one-shot, one whose run fails, a list of targets, a job without a name."""
+    paused = host.ask("create", prompt="p", schedule="every 2h", name="paused one")
+    host.ask("pause", paused, "a holiday")
+    host.ask("ran", host.ask("create", schedule="30m", name="once", script="ok.py", no_agent=True))
+    broken = host.ask("create", prompt="p", schedule="0 4 * * 6", name="cannot be planned")
+    host.ask("put", "cron.jobs.HAS_CRONITER", False)
+    host.ask("cron.jobs.mark_job_run", broken, True)
+    host.ask("put", "cron.jobs.HAS_CRONITER", True)
+    everywhere = {"schedule": "0 4 1,31 * 7", "deliver": "telegram:-100:17,all"}
+    odd = host.ask("create", prompt="the prompt is the name", **everywhere)
+    stored = host.ask("cron.jobs.load_jobs")
+    next(job for job in stored if job["id"] == odd).update(name=None, deliver=["telegram", "slack"])
+    host.ask("cron.jobs.save_jobs", stored)
+    host.ask("create", prompt="later", schedule="2031-01-01T10:00", name="naive one-shot")
+    running = host.ask("cron.executions.create_execution", paused, source="builtin")
+    host.ask("cron.executions.mark_execution_running", running["id"])
+
+
+def planned(host: Host, schedule: dict[str, Any], zone: str, moment: float) -> tuple[float | None, float]:
+    """When the host lets a job run next that has just run, and how late it may be."""
+    host.ask("stands", moment, zone)
+    try:
+        text = host.ask(
+            "cron.jobs.compute_next_run", schedule, datetime.fromtimestamp(moment, ZoneInfo(zone)).isoformat()
+        )
+    except Refused:
+        text = None
+    grace = host.ask("cron.jobs._compute_grace_seconds", schedule)
+    host.ask("stands", None)
+    return text and datetime.fromisoformat(text).timestamp(), grace
+
+
+def read(host: Host, schedule: str) -> dict[str, Any] | None:
+    """A schedule as the host reads it, None when it refuses it."""
+    try:
+        return host.ask("cron.jobs.parse_schedule", schedule)
+    except Refused as error:
+        assert "ValueError" in str(error)
+        return None
 
 
 @pytest.fixture(scope="module")
@@ -263,14 +346,14 @@ def test_every_kind_of_output_is_told_apart(
     assert abs(found.run_at - job.last_run_at) < 30
     if found.outcome == "said":
         assert found.response == ran["said"].strip()
-        assert ran["status"] == "ok"
+        assert ran["job"]["last_status"] == "ok"
     elif found.outcome == "failed":
-        assert ran["status"] == "error" and ran["said"]
-        assert found.error.split("\n")[0] == ran["error"].split("\n")[0]
+        assert ran["job"]["last_status"] == "error" and ran["said"]
+        assert found.error.split("\n")[0] == ran["job"]["last_error"].split("\n")[0]
     elif found.outcome == "empty":
-        assert ran["status"] == "error" and ran["said"] is None
+        assert ran["job"]["last_status"] == "error" and ran["said"] is None
     else:
-        assert ran["status"] == "ok" and ran["said"] is None
+        assert ran["job"]["last_status"] == "ok" and ran["said"] is None
     if not job.no_agent and found.prompt:
         assert found.prompt.endswith(job.prompt)
 
@@ -309,8 +392,6 @@ def test_the_next_run_is_the_one_the_host_computes(said: dict[str, Any], place: 
 def test_jobs_start_when_our_due_times_say(
     said: dict[str, Any], place: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import time
-
     name, day = CLOCKS[place]
     start = begin(name, day)
     if name is None:
@@ -319,8 +400,8 @@ def test_jobs_start_when_our_due_times_say(
     try:
         for expr, real in said["starts"][place].items():
             schedule = parse({"kind": "cron", "expr": expr})
-            due = due_times(schedule, start, start + 44 * 3600, ZoneInfo(name) if name else SERVER)
-            looked = [start + 600 * (int((at - start) // 600) + ((at - start) % 600 > 0)) for at in due]
+            due = due_times(schedule, start, start + HOURS * 3600, ZoneInfo(name) if name else SERVER)
+            looked = [start + STEP * math.ceil((at - start) / STEP) for at in due]
             assert [round(at) for at in looked] == [round(at) for at in real], expr
     finally:
         monkeypatch.undo()
@@ -347,7 +428,8 @@ def test_variables_are_those_of_the_hosts_process(home: HermesHome, said: dict[s
 
 def test_the_zone_is_the_hosts(home: HermesHome, said: dict[str, Any]) -> None:
     assert zone(home.path).name == "Europe/Berlin"
-    assert said["now"] in (3600.0, 7200.0)
+    offset = datetime.fromisoformat(said["now"]).utcoffset()
+    assert offset is not None and offset.total_seconds() in (3600.0, 7200.0)
 
 
 @pytest.mark.parametrize("text", TARGETS)

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,13 +13,12 @@ import pytest
 from hermes_ops.host.jobs import read_jobs
 from hermes_ops.schedule import remind
 from tests.host.file_chats import FileChats
-from tests.host.hermes import HermesHome, Run
+from tests.host.hermes import HermesHome
 from tests.host.model_server import ModelServer
+from tests.host.ops_host import CHECKOUT, Host
 
 pytestmark = pytest.mark.host
 
-CHECKOUT = Path(__file__).resolve().parents[2]
-DRIVER = Path(__file__).with_name("declared_driver.py")
 CHAT = "me"
 TEXT = "Call Ann about the keys ✓"
 
@@ -41,17 +37,70 @@ def chats(home: HermesHome) -> FileChats:
 
 
 @pytest.fixture(scope="module")
-def steps(home: HermesHome, chats: FileChats) -> dict[str, Any]:
-    done = subprocess.run(
-        [sys.executable, str(DRIVER), str(CHECKOUT), str(home.root / "looked-at")],
-        env=home.environment(),
-        cwd=home.project,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return json.loads(done.stdout.splitlines()[-1])
+def host(home: HermesHome, chats: FileChats) -> Iterator[Host]:
+    with Host(home) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def steps(home: HermesHome, host: Host) -> dict[str, Any]:
+    """What commands said between jobs, runs and edits of the host."""
+
+    def ops(*words: str) -> list[Any]:
+        return host.ask("ops", *words)
+
+    def table() -> list[str]:
+        return [ops("table", form)[1] for form in ("--markdown", "--json", "--html")]
+
+    def ran(job_id: str) -> dict[str, Any]:
+        return host.ask("ran", job_id)
+
+    steps: dict[str, Any] = {}
+    (home.path / "scripts").mkdir(exist_ok=True)
+    (home.path / "scripts" / "disk.py").write_text("print('disk is full')\n")
+    local = {"deliver": "local"}
+    script = {"no_agent": True, **local}
+    mail = "Summarise the mail of today."
+    digest = host.ask("create", prompt=mail, schedule="0 6 * * 1-5", name="morning | digest", **local)
+    disk = host.ask("create", schedule="every 30m", name="disk", script="disk.py", **script)
+    later = host.ask("create", prompt="Say hello.", schedule="2027-07-09T15:30:00", name="later", **local)
+    steps["ids"] = {"digest": digest, "disk": disk, "later": later}
+
+    steps["tables"] = [table(), table()]
+    steps["accepted"] = ops("diff", "--accept", "--reason", "as set up")
+    steps["disk ran"] = ran(disk)
+    steps["tables"].append(table())
+    steps["same"] = ops("diff")
+    host.ask("cron.jobs.update_job", digest, {"schedule": "30 5 * * 1-5", "model": "other/model"})
+    host.ask("cron.jobs.remove_job", later)
+    steps["changed"] = ops("diff", "--json")
+    steps["table after"] = ops("table", "--json")[1]
+
+    looked_at = home.root / "looked-at"
+    looked_at.write_text("one\n")
+    steps["gate written"] = ops("gate", "write", "news", "--ignore", "^# ", "--file", str(looked_at))
+    hourly = {"schedule": "every 1h", "script": "ops-gate-news.py"}
+    quiet = host.ask("create", name="gate", **hourly, **script)
+    agent = host.ask("create", name="gated agent", prompt="Tell me.", **hourly, **local)
+    steps["gate first"] = ran(quiet)
+    looked_at.write_text("# a comment\none\n")
+    steps["gate same"] = ran(quiet)
+    steps["gate before an agent"] = ran(agent)
+    looked_at.write_text("two\n")
+    steps["gate changed"] = ran(quiet)
+    looked_at.unlink()
+    steps["gate failed"] = ran(quiet)
+
+    steps["local refused"] = ops("remind", "x", "--in", "5m", "--deliver", "local")
+    zones = ("--at", "2027-07-09 15:30", "--zone", "America/New_York", "--force-local", "--json")
+    steps["zones"] = ops("remind", "Call Ann", *zones)
+    made = json.loads(steps["zones"][1])
+    steps["pending"] = host.ask("cron.jobs.get_job", made["job"])
+    steps["cancelled"] = ops("remind", "cancel", made["reminder"])
+    steps["after cancelling"] = host.ask("cron.jobs.get_job", made["job"])
+    steps["blocked"] = ops("remind", "run hermes gateway restart", "--in", "5m", "--force-local")
+    steps["scripts left"] = sorted(path.name for path in (home.path / "scripts").glob("ops-remind-*.py"))
+    return steps
 
 
 def changed(step: list[Any]) -> dict[str, list[str]]:
@@ -85,15 +134,15 @@ def test_what_the_host_changed_is_told_and_nothing_else(steps: dict[str, Any]) -
 def test_the_host_takes_an_unchanged_text_for_silence(steps: dict[str, Any]) -> None:
     assert steps["gate written"][0] == 0
     for step in ("gate first", "gate same"):
-        assert "**Status:** silent (wakeAgent=false)" in steps[step]["output"], step
+        assert "**Status:** silent (wakeAgent=false)" in steps[step]["text"], step
         assert steps[step]["job"]["last_status"] == "ok"
-    assert "agent skipped" in steps["gate before an agent"]["output"]
+    assert "agent skipped" in steps["gate before an agent"]["text"]
 
 
 def test_the_host_delivers_what_changed_and_a_failure(steps: dict[str, Any]) -> None:
-    changed_text = steps["gate changed"]["output"].split("---\n")[-1]
+    changed_text = steps["gate changed"]["text"].split("---\n")[-1]
     assert changed_text.strip().splitlines()[-1] == "two"
-    assert "news cannot tell whether anything changed" in steps["gate failed"]["output"]
+    assert "news cannot tell whether anything changed" in steps["gate failed"]["text"]
     assert steps["gate failed"]["job"]["last_status"] == "ok"
 
 
@@ -122,23 +171,18 @@ def zone_of_the_home(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
-def ok(run: Run) -> str:
-    assert run.returncode == 0, run.stdout + run.stderr
-    return run.stdout
-
-
 @pytest.mark.usefixtures("zone_of_the_home")
 def test_a_reminder_says_exactly_its_text_and_what_did_not_arrive_is_told(
-    home: HermesHome, chats: FileChats, steps: dict[str, Any]
+    home: HermesHome, chats: FileChats, host: Host
 ) -> None:
-    heard = json.loads(
-        ok(home.run("ops", "remind", TEXT, "--in", "2m", "--deliver", f"file-chat:{CHAT}", "--json"))
-    )
-    unheard = json.loads(steps["unheard"][1])
-    ok(home.run("cron", "run", heard["job"]))
+    def remind_of(text: str) -> dict[str, Any]:
+        return json.loads(host.ops("remind", text, "--in", "2m", "--deliver", f"file-chat:{CHAT}", "--json"))
+
+    heard, unheard = remind_of(TEXT), remind_of("Water the plants")
+    host.ask("run", [heard["job"]])
     assert chats.said(CHAT) == [TEXT]
     chats.reachable(False)
-    home.run("cron", "run", unheard["job"])
+    host.ask("run", [unheard["job"]])
     assert chats.said(CHAT) == [TEXT]
     states = {one.reminder.job_id: one.state for one in remind.listed(home.path, time.time())}
     assert (states[heard["job"]], states[unheard["job"]]) == ("delivered", "undelivered")
@@ -147,7 +191,8 @@ def test_a_reminder_says_exactly_its_text_and_what_did_not_arrive_is_told(
 
 
 def test_the_gate_takes_a_command_behind_the_hosts_own_command_line(home: HermesHome) -> None:
-    out = ok(home.run("ops", "gate", "clock", "--sort", "--", "/bin/sh", "-c", "echo b; echo a"))
-    assert json.loads(out) == {"wakeAgent": False}
+    run = home.run("ops", "gate", "clock", "--sort", "--", "/bin/sh", "-c", "echo b; echo a")
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert json.loads(run.stdout) == {"wakeAgent": False}
     kept = json.loads((home.path / "ops" / "gates" / "clock.json").read_text("utf-8"))
     assert (kept["text"], kept["compared"]) == ("b\na\n", "a\nb")

@@ -38,9 +38,8 @@ def host(home: HermesHome) -> Iterator[Host]:
     (home.path / "scripts").mkdir()
     (home.path / "scripts" / "fails.py").write_text("raise SystemExit('the disk is gone')\n")
     (home.path / "scripts" / "says.py").write_text("print('water the plants')\n")
-    started = Host(home)
-    yield started
-    started.close()
+    with Host(home) as started:
+        yield started
 
 
 def cause(host: Host, *words: str) -> str:
@@ -50,7 +49,7 @@ def cause(host: Host, *words: str) -> str:
 
 
 def test_missing_names_why_nothing_came_of_a_real_job(home: HermesHome, host: Host) -> None:
-    script = {"prompt": "", "no_agent": True, "schedule": "every 1h"}
+    script = {"no_agent": True, "schedule": "every 1h"}
     paused = host.ask("create", **{**script, "name": "paused", "script": "says.py", "deliver": "local"})
     failing = host.ask("create", **{**script, "name": "failing", "script": "fails.py", "deliver": "local"})
     lost = host.ask(
@@ -75,12 +74,12 @@ def test_missing_names_why_nothing_came_of_a_real_job(home: HermesHome, host: Ho
     assert "did not arrive" not in host.ops("explain", "missing", lost, code=0)
 
 
-def test_slow_and_spend_see_the_giant_session_of_a_real_chat(home: HermesHome, host: Host) -> None:
+def test_slow_and_spend_see_the_giant_session_that_the_host_booked(home: HermesHome, host: Host) -> None:
     host.ops("costs", "--json")
-    chat = home.chat("Tell me all")
-    assert chat.returncode == 0, chat.stderr
+    usage = home.root / "usage.json"
+    assert host.ask("hermes_cli.oneshot.run_oneshot", "Tell me all", usage_file=str(usage)) == 0
     assert "530,000 tokens a call" in cause(host, "slow")
-    assert "530,000 tokens a call" in cause(host, "slow", str(chat.session_id))
+    assert "530,000 tokens a call" in cause(host, "slow", json.loads(usage.read_text())["session_id"])
     found = json.loads(host.ops("explain", "spend", "--all", "--json", code=1))
     assert len(found["nodes"]) == 5
 

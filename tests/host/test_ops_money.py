@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import datetime, timezone
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,54 +19,17 @@ from hermes_ops.core.ledger import Ledger
 from hermes_ops.core.watch import Context
 from hermes_ops.host.usage import UNATTRIBUTED, root_of, session, usage_rows
 from hermes_ops.spend.attribution import top_burners
-from tests.host.hermes import HermesHome, Interactive, end
+from tests.host.hermes import HermesHome, Interactive
 from tests.host.model_server import ModelServer, auxiliary_route
+from tests.host.ops_host import CHECKOUT, Host
 
 pytestmark = pytest.mark.host
 
-ROOT = Path(__file__).parents[2]
 JOB = "06c6883b7ddd"
 RUN = f"cron_{JOB}_20261127_060000"
 USAGE = {"prompt_tokens": 1200, "completion_tokens": 34, "cached_tokens": 200, "reasoning_tokens": 4}
 TITLE = {"prompt_tokens": 70, "completion_tokens": 5}
 ALWAYS = (0.0, 4e9)
-
-
-class Driver:
-    """The process of the host that books what it is told to."""
-
-    def __init__(self, home: HermesHome) -> None:
-        self.log = (home.root / "money.err").open("w+", encoding="utf-8")
-        self.process = subprocess.Popen(
-            [sys.executable, str(Path(__file__).with_name("money_driver.py"))],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self.log,
-            text=True,
-            env=home.environment(),
-            cwd=home.project,
-            start_new_session=True,
-        )
-
-    def __call__(self, name: str, *positional: Any, **named: Any) -> Any:
-        assert self.process.stdin and self.process.stdout
-        self.process.stdin.write(json.dumps([name, positional, named]) + "\n")
-        self.process.stdin.flush()
-        answer = self.process.stdout.readline()
-        if not answer:
-            self.log.seek(0)
-            raise RuntimeError(f"{name} ended the host: {self.log.read()[-2000:]}")
-        return json.loads(answer)
-
-    def use(self, session_id: str, model: str, usd: float | None, calls: int = 1, **more: Any) -> None:
-        """One answer of a model, with a price or without."""
-        status = {"estimated_cost_usd": usd, "cost_status": "unknown" if usd is None else "estimated"}
-        named = {"model": model, "input_tokens": 100, "output_tokens": 10, "api_call_count": calls}
-        self("update_token_counts", session_id, **{**named, **status, **more})
-
-    def close(self) -> None:
-        end(self.process)
-        self.log.close()
 
 
 @pytest.fixture(scope="module")
@@ -84,10 +46,16 @@ def home() -> Iterator[HermesHome]:
 
 
 @pytest.fixture(scope="module")
-def driver(home: HermesHome) -> Iterator[Driver]:
-    started = Driver(home)
-    yield started
-    started.close()
+def host(home: HermesHome) -> Iterator[Host]:
+    with Host(home) as started:
+        yield started
+
+
+def use(host: Host, session_id: str, model: str, usd: float | None, calls: int = 1, **more: Any) -> None:
+    """One answer of a model, with a price or without."""
+    status = {"estimated_cost_usd": usd, "cost_status": "unknown" if usd is None else "estimated"}
+    named = {"model": model, "input_tokens": 100, "output_tokens": 10, "api_call_count": calls}
+    host.ask("book", "update_token_counts", session_id, **{**named, **status, **more})
 
 
 @pytest.fixture
@@ -97,7 +65,7 @@ def ledger(home: HermesHome) -> Iterator[Ledger]:
 
 
 def costs(home: HermesHome, *arguments: str) -> dict:
-    environment = {**os.environ, **home.environment(), "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, **home.environment(), "PYTHONPATH": str(CHECKOUT)}
     command = [sys.executable, "-m", "hermes_ops", "costs", "--json", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
@@ -129,21 +97,20 @@ def test_a_conversation_and_its_title_are_booked_under_one_provider(home, ledger
     assert shown["name"] == main.session_id and shown["source"] == session(home.path, main.session_id).source
 
 
-def test_growth_between_two_looks_is_what_is_reported(home, driver, ledger):
-    driver("create_session", RUN, "cron")
-    driver("create_session", "continued", "cron", parent_session_id=RUN)
-    driver("create_session", "helper", "subagent", parent_session_id="continued")
+def test_growth_between_two_looks_is_what_is_reported(home, host, ledger):
+    host.ask("book", "create_session", RUN, "cron")
+    host.ask("book", "create_session", "continued", "cron", parent_session_id=RUN)
+    host.ask("book", "create_session", "helper", "subagent", parent_session_id="continued")
     for name, usd in ((RUN, 0.1), ("continued", 0.2), ("helper", 0.3)):
-        driver.use(name, "a/b", usd, billing_provider="openrouter")
+        use(host, name, "a/b", usd, billing_provider="openrouter")
     assert root_of(home.path, "helper") == RUN
     before = time.time()
     ledger.collect(before)
-    driver.use("helper", "a/b", 0.25, billing_provider="openrouter")
-    driver.use(RUN, "c/d", None, calls=2, billing_provider="custom", billing_base_url="http://h/v1")
+    use(host, "helper", "a/b", 0.25, billing_provider="openrouter")
+    use(host, RUN, "c/d", None, calls=2, billing_provider="custom", billing_base_url="http://h/v1")
     auxiliary = {"model": "c/d", "billing_provider": "auto", "billing_base_url": "http://h/v1/"}
-    driver(
-        "record_auxiliary_usage", RUN, "compression", input_tokens=500, estimated_cost_usd=0.02, **auxiliary
-    )
+    more = {"input_tokens": 500, "estimated_cost_usd": 0.02, **auxiliary}
+    host.ask("book", "record_auxiliary_usage", RUN, "compression", **more)
     collected = ledger.collect(time.time())
     assert (collected.usage_rows, collected.resets, collected.blind) == (3, 0, ())
     [job] = [spent for spent in ledger.spent(("job",), before, 4e9) if spent.group[0]]
@@ -157,23 +124,23 @@ def test_growth_between_two_looks_is_what_is_reported(home, driver, ledger):
     assert first.command == f"hermes cron pause {JOB}" and first.unknown
 
 
-def test_totals_set_without_rows_are_use_without_a_model(home, driver, ledger):
-    driver("create_session", "absolute", "telegram")
-    driver.use("absolute", "m", 0.9, absolute=True)
+def test_totals_set_without_rows_are_use_without_a_model(home, host, ledger):
+    host.ask("book", "create_session", "absolute", "telegram")
+    use(host, "absolute", "m", 0.9, absolute=True)
     ledger.collect(time.time())
     [spent] = [one for one in ledger.spent(("session", "model"), *ALWAYS) if one.group[0] == "absolute"]
     assert spent.group == ("absolute", UNATTRIBUTED) and spent.usd == pytest.approx(0.9)
 
 
-def test_a_host_that_keeps_writing_sees_no_error_and_loses_nothing(home, driver, ledger):
-    driver("create_session", "busy", "telegram")
-    driver("keep_writing", "busy")
+def test_a_host_that_keeps_writing_sees_no_error_and_loses_nothing(home, host, ledger):
+    host.ask("book", "create_session", "busy", "telegram")
+    host.ask("keep_writing", "busy")
     seen = []
     for _ in range(15):
         assert ledger.collect(time.time()).blind == ()
         seen.append(sum(one.calls for one in ledger.spent(("model",), *ALWAYS) if one.group == ("busy",)))
     page = costs(home, "--db", str(home.path / "state.db"))
-    written = driver("stop_writing")
+    written = host.ask("stop_writing")
     assert written["errors"] == [] and written["calls"] > 0
     assert seen == sorted(seen) and page["lifetime"]["total"]["calls"] > 0
     ledger.collect(time.time())

@@ -56,9 +56,8 @@ def chats(home: HermesHome) -> FileChats:
 
 @pytest.fixture(scope="module")
 def host(home: HermesHome, chats: FileChats) -> Iterator[Host]:
-    started = Host(home)
-    yield started
-    started.close()
+    with Host(home) as started:
+        yield started
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +73,7 @@ def jobs(home: HermesHome, chats: FileChats, host: Host) -> dict[str, str]:
         "lamp": {"prompt": "Watch the lamp", "schedule": "every 2h", "deliver": "file-chat:lamp", **priced},
         "bad": {"prompt": "Break", "schedule": "0 23 * * *", "deliver": "file-chat:bad", **priced},
         "once": {"prompt": "Say the news", "schedule": "3h", "deliver": "file-chat:news", **priced},
-        "script": {"prompt": "", "schedule": "0 * * * *", "script": "quiet.py", "no_agent": True},
+        "script": {"schedule": "0 * * * *", "script": "quiet.py", "no_agent": True},
         "foreign": {"prompt": "Audit the day", "schedule": "0 * * * *", "deliver": "local", **priced},
     }
     ids = {name: host.ask("create", **{"name": name, **job}) for name, job in made.items()}
@@ -125,7 +124,7 @@ def test_the_next_day_resumes_what_nobody_has_taken_over(
     assert len(tomorrow["events"]) == 1 and "left alone" in tomorrow["events"][0]
     assert host.states() == {**before, jobs["lamp"]: ("paused", "by a person")}
     assert json.loads(record.read_text())["paused"] == []
-    home.run("cron", "resume", jobs["lamp"])
+    host.ask("cron.jobs.resume_job", jobs["lamp"])
     assert host.states() == before
 
 

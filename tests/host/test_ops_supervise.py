@@ -6,10 +6,9 @@ own would. Time is passed in where a limit would have to be waited for: ages are
 
 from __future__ import annotations
 
-import json
+import importlib.util
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -30,6 +29,7 @@ from hermes_ops.liveness.verdict import Seen as Remembered
 from hermes_ops.liveness.verdict import Verdict, decide
 from tests.host.hermes import HERMES, Gateway, HermesHome
 from tests.host.model_server import ModelServer
+from tests.host.ops_host import Host
 from tests.host.scenarios.core import wait_until
 
 pytestmark = pytest.mark.host
@@ -123,6 +123,16 @@ def machine() -> Iterator[Machine]:
                     pass
 
 
+@pytest.fixture(scope="module")
+def begun(machine: Machine) -> Path:
+    """A file with the number of the process of the script `long.py`, once it runs."""
+    path = machine.home.root / "begun"
+    (machine.home.path / "scripts").mkdir(exist_ok=True)
+    script = f"import os, time; open({str(path)!r}, 'w').write(str(os.getpid())); time.sleep(120)\n"
+    (machine.home.path / "scripts" / "long.py").write_text(script)
+    return path
+
+
 def _run(words: object, home: HermesHome) -> object:
     from hermes_ops.liveness.service import run_command
 
@@ -147,7 +157,9 @@ def test_a_healthy_gateway_is_ok_and_nothing_is_said(machine: Machine) -> None:
 
 
 def test_the_markers_are_what_this_host_writes() -> None:
-    folder = Path(json.loads(_host("import json, run_agent; print(json.dumps(run_agent.__file__))"))).parent
+    spec = importlib.util.find_spec("run_agent")
+    assert spec is not None and spec.origin is not None
+    folder = Path(spec.origin).parent
     for logger, level, text in (*WRITE_FAILURES, *STORE_BROKEN):
         source = (folder / (logger.replace(".", "/") + ".py")).read_text("utf-8")
         assert text in source, text
@@ -156,9 +168,12 @@ def test_the_markers_are_what_this_host_writes() -> None:
         assert "logger = logging.getLogger(__name__)" in source
 
 
-def test_a_stopped_process_is_frozen_and_restarted_for_real(machine: Machine) -> None:
+def test_a_stopped_process_is_frozen_and_restarted_for_real(machine: Machine, begun: Path) -> None:
     frozen = machine.known()
     os.kill(frozen, signal.SIGSTOP)
+    with Host(machine.home) as host:  # the next gateway is to run a long script at once
+        job = {"schedule": "every 1h", "script": "long.py", "no_agent": True, "deliver": "local"}
+        host.ask("cron.jobs.trigger_job", host.ask("create", name="long", **job))
     machine.offset = 0.0
     assert machine.judge().state == "ok"  # its heartbeat is still young
     for step in (100, 100, 140):
@@ -171,37 +186,11 @@ def test_a_stopped_process_is_frozen_and_restarted_for_real(machine: Machine) ->
     assert machine.judge().state == "ok"
 
 
-def test_a_killed_gateway_is_dead_though_its_file_says_running(machine: Machine) -> None:
-    pid = machine.known()
-    os.kill(pid, signal.SIGKILL)
-    until(lambda: machine.seen().alive is False, "the end of the process")
-    seen = machine.seen()
-    assert (seen.state, seen.pid_file) == ("running", True)
-    machine.offset = 0.0
-    verdict = machine.judge()
-    assert (verdict.state, verdict.action) == ("dead", "start")
-    # Nobody to ask: it is only told.
-    alone = Supervisor(machine.home.path, lambda seen: Nobody(), machine, lambda reading, now: True)
-    assert alone.once().state in ("dead", "unknown") and len(machine.calls()) == 1
-
-
-def test_one_that_shut_down_during_a_long_script_lingers_and_is_replaced(machine: Machine) -> None:
-    home = machine.home
-    scripts = home.path / "scripts"
-    scripts.mkdir(exist_ok=True)
-    begun = home.root / "begun"
-    script = f"import os, time; open({str(begun)!r}, 'w').write(str(os.getpid())); time.sleep(120)\n"
-    (scripts / "long.py").write_text(script)
-    _host(
-        "from cron.jobs import create_job; "
-        "create_job(prompt='', schedule='1m', name='long', script='long.py', no_agent=True, deliver='local')",
-        home,
-    )
-    _due_now(home.path)
-    process = home.start("gateway", "run", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    machine.know(process.pid)
+def test_one_that_shut_down_during_a_long_script_lingers_and_is_replaced(
+    machine: Machine, begun: Path
+) -> None:
     until(lambda: begun.exists() and begun.read_text() != "", "the script of the job")
-    process.terminate()
+    os.kill(machine.known(), signal.SIGTERM)
     until(lambda: machine.seen().exits[-1].tag == "gateway.exit_nonzero", "the shutdown of the gateway")
     seen = machine.seen()
     assert (seen.alive, seen.lock_held, seen.pid_file, seen.state) == (True, False, False, "running")
@@ -211,17 +200,16 @@ def test_one_that_shut_down_during_a_long_script_lingers_and_is_replaced(machine
     verdict = machine.judge()
     assert (verdict.state, verdict.action) == ("lingering", "restart"), verdict
     # The memory of the tests before is that of another day.
-    (home.path / "ops" / "supervisor.json").unlink()
+    (machine.home.path / "ops" / "supervisor.json").unlink()
     before = len(machine.calls())
     assert [machine.look(0).state, machine.look(60).state] == ["lingering", "lingering"]
     assert len(machine.calls()) == before + 1
-    process.wait(10)
     os.kill(int(begun.read_text()), signal.SIGKILL)  # the host leaves it to itself
     until(lambda: machine.seen().heartbeat_pid == machine.known(), "the new gateway's heartbeat")
     assert machine.seen().pid != seen.pid
 
 
-def test_after_all_of_it_the_gateway_is_well_and_the_rest_is_silence(machine: Machine) -> None:
+def test_after_the_restarts_the_gateway_is_well_and_the_rest_is_silence(machine: Machine) -> None:
     machine.offset = 0.0
     verdict = machine.judge()
     assert (verdict.state, verdict.troubles) == ("ok", ())
@@ -232,26 +220,15 @@ def test_after_all_of_it_the_gateway_is_well_and_the_rest_is_silence(machine: Ma
     assert machine.told == [] and machine.calls() == before
 
 
-def _host(code: str, home: HermesHome | None = None) -> str:
-    """Run a few lines inside the host's Python."""
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env=home.environment() if home else None,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()[-1] if done.stdout else ""
-
-
-def _due_now(home: Path) -> None:
-    """Let the only job be due: what a person does who waits a minute."""
-    path = home / "cron" / "jobs.json"
-    data = json.loads(path.read_text())
-    for job in data["jobs"]:
-        job["next_run_at"] = job["schedule"]["run_at"] = "2026-01-01T00:00:00+00:00"
-        if job["schedule"]["kind"] == "once":
-            job["schedule"] = {"kind": "interval", "minutes": 60, "display": "every 60m"}
-            job["repeat"] = {"times": None, "completed": 0}
-    path.write_text(json.dumps(data))
+def test_a_killed_gateway_is_dead_though_its_file_says_running(machine: Machine) -> None:
+    pid, before = machine.known(), machine.calls()
+    os.kill(pid, signal.SIGKILL)
+    until(lambda: machine.seen().alive is False, "the end of the process")
+    seen = machine.seen()
+    assert (seen.state, seen.pid_file) == ("running", True)
+    machine.offset = 0.0
+    verdict = machine.judge()
+    assert (verdict.state, verdict.action) == ("dead", "start")
+    # Nobody to ask: it is only told.
+    alone = Supervisor(machine.home.path, lambda seen: Nobody(), machine, lambda reading, now: True)
+    assert alone.once().state in ("dead", "unknown") and machine.calls() == before

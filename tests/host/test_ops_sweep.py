@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+import time
 from collections.abc import Iterator
-from pathlib import Path
+from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from tests.host.hermes import HermesHome
 from tests.host.model_server import ModelServer
+from tests.host.ops_host import CHECKOUT, Host
 
 pytestmark = pytest.mark.host
 
-CHECKOUT = Path(__file__).resolve().parents[2]
-DRIVER = Path(__file__).with_name("sweep_driver.py")
+ZONE = "Europe/Berlin"
 
 
 @pytest.fixture(scope="module")
@@ -29,23 +29,97 @@ def model() -> Iterator[ModelServer]:
 @pytest.fixture(scope="module")
 def home(model: ModelServer) -> Iterator[HermesHome]:
     with HermesHome(model.url) as home:
-        home.configure({"timezone": "Europe/Berlin"})
+        home.configure({"timezone": ZONE})
         home.install(CHECKOUT / "hermes_ops")
+        (home.path / "scripts").mkdir()
         yield home
 
 
+class Days:
+    """Days of June in which the host ticks on a clock of ours, and jobs of scripts that it runs."""
+
+    def __init__(self, home: HermesHome, host: Host) -> None:
+        self.home, self.host = home, host
+        self.ids: dict[str, str] = {}
+        self.at(1, "00:10")
+
+    def at(self, day: int, time: str) -> None:
+        """The clock jumps, and the host does nothing."""
+        self.clock = (
+            datetime.fromisoformat(f"2026-06-{day:02}T{time}").replace(tzinfo=ZoneInfo(ZONE)).timestamp()
+        )
+        self.host.ask("stands", self.clock, ZONE)
+
+    def go_on(self, day: int, time: str, step: float = 3600.0) -> None:
+        """Let the host tick every hour, or as often as is said, until then."""
+        begin = self.clock
+        self.at(day, time)
+        self.host.ask("tick_until", begin, self.clock, step, ZONE)
+
+    def script(self, name: str, text: str = "print('x')") -> str:
+        (self.home.path / "scripts" / name).write_text(text)
+        return name
+
+    def make(self, name: str, schedule: str, text: str = "print('x')", deliver: str = "local") -> str:
+        script = self.script(f"{name}.py", text)
+        job = {"name": name, "schedule": schedule, "script": script, "no_agent": True, "deliver": deliver}
+        self.ids[name] = self.host.ask("create", **job)
+        return self.ids[name]
+
+    def swept(self) -> dict[str, Any]:
+        return self.host.ask("watch", "schedule.sweep", at=self.clock)
+
+
 @pytest.fixture(scope="module")
-def steps(home: HermesHome) -> dict[str, Any]:
-    done = subprocess.run(
-        [sys.executable, str(DRIVER), str(CHECKOUT)],
-        env=home.environment(),
-        cwd=home.project,
-        capture_output=True,
-        text=True,
-        timeout=180,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return json.loads(done.stdout.splitlines()[-1])
+def steps(home: HermesHome) -> Iterator[dict[str, Any]]:
+    with Host(home) as host:
+        yield live_through(Days(home, host), host)
+
+
+def live_through(days: Days, host: Host) -> dict[str, Any]:
+    """What each sweep of these days found, and what became of the operator's job."""
+    steps: dict[str, Any] = {"ids": days.ids}
+    days.make("often", "0 */6 * * *")
+    daily = days.make("daily", "0 6 * * *")
+    days.make("broken", "0 9 * * *", "import sys; sys.exit('no luck')")
+    sent = days.make("sent", "0 9 * * *", deliver="discord:55")
+    days.make("once", "2026-06-02T10:00")
+    idle = days.make("idle", "0 9 * * *")
+    host.ask("pause", idle, "a holiday")
+
+    days.go_on(3, "12:00")
+    steps["three days"] = days.swept()
+    days.go_on(4, "05:40")
+    days.at(4, "06:05")
+    # What a gateway leaves that dies between planning a run and making it.
+    host.ask("cron.jobs.advance_next_run", daily)
+    days.go_on(4, "12:00")
+    steps["a run lost"] = days.swept()
+    days.script("broken.py")
+    host.ask("cron.jobs.update_job", sent, {"deliver": "local"})
+    days.go_on(5, "12:00")
+    steps["mended"] = days.swept()
+    days.go_on(6, "05:40")
+    days.at(6, "14:10")
+    days.go_on(6, "15:00", step=1800.0)
+    steps["after a night without a gateway"] = days.swept()
+    days.go_on(9, "12:00")
+    steps["a week later"] = days.swept()
+    host.ask("cron.jobs.resume_job", idle)
+    days.go_on(10, "12:00")
+    steps["all well"] = days.swept()
+
+    host.ask("stands", None)
+    (days.home.path / "scripts" / "often.py").unlink()
+    host.ask("ops", "sweep", "--brief", "--write")
+    brief = {"prompt": "Tell the operator.", "schedule": "15 5 * * *", "script": "hermes-ops-brief.py"}
+    operator = host.ask("create", name="brief", **brief)
+    steps["briefs"] = []
+    for _ in range(2):
+        ran = host.ask("ran", operator)
+        steps["briefs"].append([ran["job"]["last_status"], ran["job"]["last_error"], ran["text"]])
+        time.sleep(1.1)  # the host names an output by the second
+    return steps
 
 
 def found(steps: dict[str, Any], step: str) -> dict[str, list[str]]:
@@ -55,7 +129,7 @@ def found(steps: dict[str, Any], step: str) -> dict[str, list[str]]:
     return {
         f"{rule} {names.get(key, key)}": lines
         for id, lines in steps[step]["findings"].items()
-        for rule, _, key in [id.partition(":")]
+        for rule, _, key in [id.removeprefix("schedule.").partition(":")]
     }
 
 

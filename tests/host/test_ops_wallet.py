@@ -2,41 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
 
-from tests.host import installs
+from hermes_ops.core.model import NoAnswer, through_host
 from tests.host.file_chats import FileChats
-from tests.host.hermes import HermesHome, finish
-from tests.host.installs import OPS
+from tests.host.hermes import HermesHome
 from tests.host.model_server import ModelServer, auxiliary_route
+from tests.host.ops_host import CHECKOUT, Host
 from tests.ops.loopback import Loopback, Says
 
 pytestmark = pytest.mark.host
 
 CHAT = "ops"
 KEY = "sk-" + "made-up-key-0123456789abcdef"
-CREATE = """
-from cron.jobs import create_job
-print(create_job("Write the digest.", "every 2h", name="digest", deliver="local")["id"])
-"""
-ASK = """
-import json, sys
-from pathlib import Path
-from hermes_ops.core.model import NoAnswer, through_host
-asked = through_host(Path(sys.argv[1]))
-for text in ("--how much is it?", "Break."):
-    try:
-        reply = asked.complete([{"role": "user", "content": text}])
-        print(json.dumps({"text": reply.text, "input": reply.usage.input, "usd": reply.usage.usd}))
-    except NoAnswer as error:
-        print(json.dumps({"error": str(error)}))
-"""
 
 
 @dataclass
@@ -47,30 +28,18 @@ class Site:
     model: ModelServer
     provider: Loopback
     chats: FileChats
+    host: Host
 
     def left(self, amount: str) -> None:
         info = {"currency": "USD", "total_balance": amount}
         self.provider.answers["/user/balance"] = Says({"is_available": True, "balance_infos": [info]})
 
-    def python(self, *arguments: str) -> str:
-        """Run the host's Python in the environment of this home; what it printed."""
-        process = subprocess.Popen(
-            [sys.executable, *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=self.home.environment(),
-            cwd=installs.CHECKOUT,
-            start_new_session=True,
-        )
-        run = finish(process, 60)
-        assert run.returncode == 0, run.stderr
-        return run.stdout
-
-    def spend(self, tokens: int) -> None:
+    def spend(self, job_id: str, tokens: int) -> None:
+        """Run a job whose model uses so much."""
         usage = {"prompt_tokens": tokens, "completion_tokens": 100}
         answer = {"name": "agent", "when": {"has_tools": True}, "turns": [{"text": "Done.", "usage": usage}]}
         self.model.reset([auxiliary_route(), answer])
+        self.host.ask("run", [job_id])
 
 
 @pytest.fixture(scope="module")
@@ -78,30 +47,33 @@ def site() -> Iterator[Site]:
     with ModelServer() as model, Loopback() as provider, HermesHome(model.url) as home:
         chats = FileChats(home)
         home.configure({"cron": {"wrap_response": False}})
-        home.install(installs.CHECKOUT / OPS.folder, link=True)
+        home.install(CHECKOUT / "hermes_ops", link=True)
         (home.path / ".env").write_text(
             f"DEEPSEEK_API_KEY={KEY}\n"
             "WALLET_API_KEY_ENV=DEEPSEEK_API_KEY\n"
             f"WALLET_BALANCE_URL={provider.url}/user/balance\n"
         )
-        yield Site(home, model, provider, chats)
+        with Host(home) as host:
+            yield Site(home, model, provider, chats, host)
 
 
 def test_the_alert_names_the_job_that_spent_since_and_finds_the_key_in_the_env_file(site: Site) -> None:
-    home = site.home
-    site.spend(5_000_000)
-    installs.done(home.one_shot("Read everything."))
-    installs.done(home.run("ops", "install", "wallet", "--deliver", f"file-chat:{CHAT}"))
-    [wallet] = json.loads((home.path / "cron" / "jobs.json").read_text("utf-8"))["jobs"]
-    digest = site.python("-c", CREATE).strip()
+    home, host = site.home, site.host
+    every = {"schedule": "every 2h", "deliver": "local"}
+    archive = host.ask("create", name="archive", prompt="Read everything.", **every)
+    site.spend(archive, 5_000_000)
+    host.ops("install", "wallet", "--deliver", f"file-chat:{CHAT}")
+    [wallet] = [job for job, record in host.ask("listed").items() if record["script"] == "ops-wallet.py"]
+    digest = host.ask("create", name="digest", prompt="Write the digest.", **every)
 
     site.left("10.00")
-    assert site.python(str(home.path / "scripts" / "ops-wallet.py")) == "", "all is well"
+    host.ask("run", [wallet])
+    assert host.ask("listed")[wallet]["last_status"] == "ok"
+    assert site.chats.said(CHAT) == [], "all is well"
 
-    site.spend(900_000)
-    installs.done(home.run("cron", "run", digest))
+    site.spend(digest, 900_000)
     site.left("8.20")
-    installs.done(home.run("cron", "run", wallet["id"]))
+    host.ask("run", [wallet])
     [said] = site.chats.said(CHAT)
     assert said.startswith("error: deepseek: 1.80 USD spent in 24 h")
     assert f"Most by job {digest} (digest) (100%)" in said
@@ -110,7 +82,11 @@ def test_the_alert_names_the_job_that_spent_since_and_finds_the_key_in_the_env_f
     assert KEY not in (home.path / "ops" / "incidents.json").read_text("utf-8")
 
 
-def test_a_model_is_asked_through_the_host_and_its_errors_are_no_answers(site: Site) -> None:
+def test_a_model_is_asked_through_the_host_and_its_errors_are_no_answers(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in site.home.environment().items():
+        monkeypatch.setenv(name, value)
     usage = {"prompt_tokens": 1200, "completion_tokens": 7}
     good = {"when": {"last_user": "how much"}, "turns": [{"text": "Four.", "usage": usage}]}
     bad = {
@@ -119,7 +95,9 @@ def test_a_model_is_asked_through_the_host_and_its_errors_are_no_answers(site: S
         "repeat": True,
     }
     site.model.reset([good, bad])
-    answer, failure = map(json.loads, site.python("-c", ASK, str(site.home.path)).splitlines())
-    assert answer == {"text": "Four.", "input": 1200, "usd": None}
-    assert "no such model" in failure["error"]
+    asked = through_host(site.home.path)
+    reply = asked.complete([{"role": "user", "content": "--how much is it?"}])
+    assert (reply.text, reply.usage.input, reply.usage.usd) == ("Four.", 1200, None)
+    with pytest.raises(NoAnswer, match="no such model"):
+        asked.complete([{"role": "user", "content": "Break."}])
     assert all("tools" not in request.body for request in site.model.requests)
