@@ -1,7 +1,8 @@
-"""`hermes ops watch NAME`: one run of a watcher, now."""
+"""`hermes ops watch NAME`: what a watcher sees now; with --scheduled, its run as a job."""
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from .._common.command_line import UsageError
@@ -29,26 +30,34 @@ def run(arguments: Any) -> int:
     if arguments.scheduled:
         runner.as_job(arguments.name, home)
         return 0
-    outcome = runner.main(arguments.name, home, scheduled=False, quiet=arguments.json)
+    outcome = runner.look(watcher(arguments.name), home, time.time())
     reading = outcome.reading
     if arguments.json:
         say_json(
             {
                 "watcher": arguments.name,
-                "ran": outcome.ran,
                 "error": outcome.error,
                 "findings": [finding.as_dict() for finding in reading.findings],
                 "blind": [{"key": blind.key, "text": blind.text} for blind in reading.blind],
                 "events": [{"id": event.id, "text": event.text} for event in reading.events],
-                "said": [{"kind": message.kind, "text": message.text} for message in outcome.messages],
             }
         )
-    elif not outcome.ran:
-        say(f"{arguments.name} is running already; nothing was done.")
-    elif not outcome.messages:
-        open_now = len(reading.findings) + len(reading.blind)
-        say(f"Nothing new to say; {open_now} known." if open_now else "All is well.")
-    return 1 if reading.findings or reading.blind or not outcome.ran else 0
+        return 1 if reading.findings or reading.blind else 0
+    for event in reading.events:
+        say(event.text)
+    for blind in reading.blind:
+        say(_with_fix(f"unknown: {blind.text}", blind.fix))
+    for finding in reading.findings:
+        say(_with_fix(f"{finding.severity}: {finding.where}: {finding.text}", finding.fix))
+        for line in finding.evidence:
+            say(f"  {line}")
+    if not reading.findings and not reading.blind:
+        say("All is well.")
+    return 1 if reading.findings or reading.blind else 0
+
+
+def _with_fix(text: str, fix: str) -> str:
+    return f"{text}. Fix: {fix}" if fix else text
 
 
 def _list(as_json: bool) -> int:

@@ -50,18 +50,24 @@ class Outcome:
     error: str | None = None
 
 
-def run(watcher: Watcher, home: Path, now: float, *, scheduled: bool, say: Callable[[str], None]) -> Outcome:
-    """Run a watcher once and say what is new. With ``scheduled`` what was said is settled in the next run."""
+def look(watcher: Watcher, home: Path, now: float) -> Outcome:
+    """Let a watcher look, for somebody who asks: no incident opens or ends by it, nothing counts as told."""
+    reading, error = _read(watcher, home, now)
+    return Outcome(True, reading, (), error)
+
+
+def run(watcher: Watcher, home: Path, now: float, say: Callable[[str], None]) -> Outcome:
+    """Run a watcher as its job does and say what is new; whether it arrived is settled in the next run."""
     lock = FileLock(_directory(home) / f"{watcher.name}.lock")
     if not lock.acquire(LONGEST_WAIT):
         return Outcome(False, Reading(), ())
     try:
         incidents = Incidents(home)
-        undelivered = _settle(incidents, watcher, home, now) if scheduled else None
+        undelivered = _settle(incidents, watcher, home, now)
         reading, error = _read(watcher, home, now)
         if undelivered is not None:
             reading += Reading.of([undelivered])
-        messages = incidents.update(watcher.name, reading, now, _speaker(say, None if scheduled else True))
+        messages = incidents.update(watcher.name, reading, now, _speaker(say))
         if undelivered is not None and messages:
             _say_elsewhere(home, messages)
         record(home, watcher.name, now, error)
@@ -108,11 +114,11 @@ def _read(watcher: Watcher, home: Path, now: float) -> tuple[Reading, str | None
     return Reading.of(blind=[Blind(f"watcher.{watcher.name}", text, fix=fix)]), why
 
 
-def _speaker(say: Callable[[str], None], arrived: bool | None) -> Callable[[list[Message]], bool | None]:
+def _speaker(say: Callable[[str], None]) -> Callable[[list[Message]], bool | None]:
     def deliver(messages: list[Message]) -> bool | None:
         for message in messages:
             say(message.text)
-        return arrived
+        return None
 
     return deliver
 
@@ -195,8 +201,15 @@ def _directory(home: Path) -> Path:
 
 def as_job(name: str, home: Path) -> None:
     """Run a watcher as its job does. What keeps it from even saying so in an incident is said once a day."""
+    from .watch import watcher
+
+    # Text the host cannot decode would be a failed run, and the message lost.
+    sys.stdout.reconfigure(encoding="utf-8", errors="replace")
     try:
-        main(name, home, scheduled=True)
+        found = watcher(name)
+        if found is None:
+            raise OpsError(f"no watcher is called {name!r} any more: hermes ops install")
+        run(found, home, time.time(), print)
     except Exception as error:
         if not isinstance(error, OpsError):
             _keep_traceback(home, name)
@@ -218,17 +231,3 @@ def _is_due(mark: Path) -> bool:
     except OSError:
         pass
     return True
-
-
-def main(name: str, home: Path, *, scheduled: bool, quiet: bool = False) -> Outcome:
-    """Run a watcher by name, now; what it has to say goes to stdout unless `quiet`."""
-    from .watch import watcher
-
-    found = watcher(name)
-    if found is None:
-        raise OpsError(f"no watcher is called {name!r}")
-    if scheduled:
-        # Text the host cannot decode would be a failed run, and the message lost.
-        sys.stdout.reconfigure(encoding="utf-8", errors="replace")
-    say: Callable[[str], None] = (lambda text: None) if quiet else print
-    return run(found, home, time.time(), scheduled=scheduled, say=say)

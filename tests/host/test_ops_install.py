@@ -197,4 +197,4 @@ def test_install_again_changes_nothing_and_uninstall_leaves_the_ledger(one: Watc
     assert (one.home.path / "ops" / "ledger.db").exists()
     assert "hermes ops install" in one.home.run("ops", "doctor").stdout
     installs.done(one.home.run("ops", "uninstall", "--purge"))
-    assert not (one.home.path / "ops").exists()
+    assert [path.name for path in (one.home.path / "ops").iterdir()] == ["probes.toml"]

@@ -4,12 +4,13 @@ import json
 import os
 import signal
 import sqlite3
+import time
 
 import pytest
 
 from hermes_ops import cli
 from hermes_ops._common import config
-from hermes_ops.core.run import main as run_watcher
+from hermes_ops.core.run import look
 from hermes_ops.core.watch import WATCHERS
 from hermes_ops.host import environment
 
@@ -132,6 +133,6 @@ def test_half_a_character_in_a_job_blinds_nobody(home, capsys):
     for command in COMMANDS:
         assert cli.main(command) in (0, 1, 2), command
     for watcher in WATCHERS:
-        outcome = run_watcher(watcher.name, home, scheduled=True)
+        outcome = look(watcher, home, time.time())
         assert outcome.error is None, (watcher.name, outcome.error)
     assert "Traceback" not in capsys.readouterr().err

@@ -8,6 +8,8 @@ import pytest
 
 from hermes_ops import cli, install
 from hermes_ops.core.action import Done
+from hermes_ops.core.finding import Finding, Reading
+from hermes_ops.core.incident import Incidents
 from hermes_ops.core.watch import WATCHERS
 
 TARGET = "telegram:1"
@@ -162,3 +164,27 @@ def test_purge_follows_no_link(home, host, tmp_path_factory):
     (home / "ops").symlink_to(elsewhere, target_is_directory=True)
     assert cli.main(["uninstall", "--purge"]) == 1
     assert (elsewhere / "kept").exists()
+
+
+def test_purge_keeps_what_people_wrote_and_copies_of_the_database(home, host, capsys):
+    run(home, names=["wallet"])
+    (home / "ops" / "policy.toml").write_text("")
+    (home / "ops" / "ledger.db").write_text("x")
+    for folder in ("backups", "quarantine"):
+        (home / "ops" / folder / "default").mkdir(parents=True)
+        (home / "ops" / folder / "default" / "state.db").write_text("x")
+    before = sorted(home.rglob("*"))
+    assert cli.main(["uninstall", "--purge", "--dry-run"]) == 0
+    assert f"would remove  {home / 'ops' / 'ledger.db'}" in capsys.readouterr().out
+    assert sorted(home.rglob("*")) == before
+    assert cli.main(["uninstall", "--purge"]) == 0
+    assert sorted(path.name for path in (home / "ops").iterdir()) == ["backups", "policy.toml", "quarantine"]
+    assert "backups, policy.toml, quarantine" in capsys.readouterr().out
+
+
+def test_incidents_of_watchers_that_go_are_closed(home, host):
+    run(home, names=["wallet"])
+    finding = Finding("wallet.low", "error", "wallet", "it is low", "default/a")
+    Incidents(home).update("wallet", Reading.of([finding]), time.time(), lambda messages: True)
+    assert cli.main(["uninstall"]) == 0
+    assert Incidents(home).all() == []
