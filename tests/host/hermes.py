@@ -81,6 +81,7 @@ class HermesHome:
         self.project = self.root / "project"
         for directory in (self.path, self.project, self.root / "user-home", self.root / "tmp"):
             directory.mkdir(mode=0o700)
+        self._certificate = _one_certificate(self.root / "certificate.pem")
         self.variables: dict[str, str] = {}
         self.config: dict[str, Any] = {
             "_config_version": 33,
@@ -166,6 +167,7 @@ class HermesHome:
             "HTTPS_PROXY": dead,
             "no_proxy": "127.0.0.1,localhost",
             "NO_PROXY": "127.0.0.1,localhost",
+            **({"SSL_CERT_FILE": str(self._certificate)} if self._certificate else {}),
             **self.variables,
         }
 
@@ -430,6 +432,21 @@ def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
         both = isinstance(value, Mapping) and isinstance(result.get(key), Mapping)
         result[key] = _merged(result[key], value) if both else value
     return result
+
+
+def _one_certificate(target: Path) -> Path | None:
+    """A bundle of one authority: an agent reads it twenty times before its first word, and needs none here.
+
+    None where there is no bundle to take it from.
+    """
+    try:
+        import certifi
+    except ImportError:
+        return None
+    whole, end = Path(certifi.where()).read_text("ascii"), "-----END CERTIFICATE-----"
+    first = whole[whole.index("-----BEGIN") : whole.index(end)] + end
+    target.write_text(first + "\n", "ascii")
+    return target
 
 
 def _closed_port() -> int:
