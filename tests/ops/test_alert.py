@@ -145,9 +145,9 @@ def test_the_token_is_in_no_result_whatever_goes_wrong(home: Path) -> None:
         set_up_bot(home, api)
         results = alert.send(home, "text")
         url = api.url
-    results += alert.send(home, "text", timeout=2.0)  # nobody listens now
+    results += alert.send(home, "text", timeout=0.5)  # nobody listens now
     configure(home, alert_telegram_url=url + "/\x00")
-    results += alert.send(home, "text", timeout=2.0)
+    results += alert.send(home, "text", timeout=0.5)
     assert len(results) == 3 and not any(one.ok for one in results)
     for one in results:
         assert TOKEN not in repr(one) and TOKEN.split(":")[1][:12] not in repr(one)

@@ -506,6 +506,7 @@ def test_with_act_it_pauses_and_the_next_day_resumes_exactly_those(home, monkeyp
     assert not looked(home, at("2026-11-30 01:30")).events
 
 
+@pytest.mark.usefixtures("impatient")
 def test_every_profile_counts_and_one_that_cannot_be_read_hides_no_other(home):
     home.configure({"budget": {"cap_usd": 1.0}})
     home.job(A, "0 * * * *")

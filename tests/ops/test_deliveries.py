@@ -262,6 +262,7 @@ def test_when_our_own_words_do_not_arrive_it_is_critical(home):
     assert finding.severity == "critical" and "hermes ops itself" in finding.text
 
 
+@pytest.mark.usefixtures("impatient")
 def test_an_unreadable_list_of_jobs_is_blind_and_not_all_is_well(home, capsys):
     lost(home, A, "no")
     (home.path / "cron" / "jobs.json").write_text('{"jobs": [')

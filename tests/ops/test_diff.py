@@ -138,6 +138,7 @@ def test_the_first_run_says_that_there_is_no_snapshot(home, capsys):
     assert not (home / "ops").exists()
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_torn_list_is_an_error_that_names_the_file_and_changes_nothing(home, capsys):
     write_jobs(home, job(A, "a"))
     accept()
@@ -161,6 +162,7 @@ def test_a_list_that_vanished_is_not_all_removed(home, capsys):
     assert changes(home)[A].kind == "removed"
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_torn_list_of_one_profile_does_not_hide_the_changes_of_another(home, capsys):
     work = home / "profiles" / "work"
     write_jobs(home, job(A, "a"))

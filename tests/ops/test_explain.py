@@ -261,6 +261,7 @@ def test_missing_finds_the_job_by_name_and_refuses_none(home, case):
         walk(missing.QUESTIONS, case("nosuch"))
 
 
+@pytest.mark.usefixtures("impatient")
 def test_missing_with_a_torn_job_list_is_an_error_that_names_it(home, case):
     (home / "cron" / "jobs.json").write_text('{"jobs": [{')
     found = answers(missing, case(JOB))

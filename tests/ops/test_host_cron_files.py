@@ -11,13 +11,15 @@ import sys
 import time
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from hermes_ops.core.moment import show
 from hermes_ops.errors import OpsError, Unreadable
-from hermes_ops.host import command, environment
+from hermes_ops.host import command, environment, executions
+from hermes_ops.host.database import reading as database_reading
 from hermes_ops.host.delivery import Target, parse_target, unreachable
 from hermes_ops.host.executions import read_executions
 from hermes_ops.host.jobs import read_job
@@ -282,7 +284,8 @@ def test_a_database_without_the_table_is_no_runs(home: Path) -> None:
     assert read_executions(home) == []
 
 
-def test_a_locked_or_broken_database_is_unreadable(home: Path) -> None:
+def test_a_locked_or_broken_database_is_unreadable(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executions, "reading", partial(database_reading, timeout=0.1))
     database(home, [])
     writer = sqlite3.connect(home / "cron" / "executions.db")
     writer.execute("BEGIN EXCLUSIVE")

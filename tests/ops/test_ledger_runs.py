@@ -163,6 +163,7 @@ def test_a_one_shot_that_is_gone_from_the_list_keeps_its_run(home, opened):
     assert (run.job_name, run.outcome, run.delivery, run.targets) == ("", "said", "unknown", ())
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_torn_job_list_is_blind_and_settled_once_it_is_whole(home, opened):
     ran(home, A, SIX)
     jobs = home.path / "cron" / "jobs.json"

@@ -67,6 +67,7 @@ def test_a_fault_is_one_line_with_its_place_and_what_to_write_instead(home, caps
     assert lines[-1] == "1 prompt: 3 errors; will not survive"
 
 
+@pytest.mark.usefixtures("impatient")
 def test_all_profiles_are_linted_and_one_that_cannot_be_read_hides_no_other(home, capsys):
     other = home / "profiles" / "second"
     other.mkdir(parents=True)

@@ -601,6 +601,7 @@ def test_what_falls_due_while_the_scheduler_stands_still_is_told_with_it(host: H
 # what cannot be read
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_truncated_list_is_blind_and_never_no_jobs(host: Host) -> None:
     host.job(schedule={"kind": "once", "run_at": iso(NOW - 60)}, last_status=None)
     host.sweep()
@@ -618,6 +619,7 @@ def test_a_truncated_list_is_blind_and_never_no_jobs(host: Host) -> None:
     assert json.loads((host.root / "ops" / "sweep.json").read_text())["jobs"] == json.loads(memory)["jobs"]
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_profile_that_cannot_be_read_hides_no_other(host: Host) -> None:
     host.job(schedule={}, schedule_display="0 6 * * *")
     coder = host.root / "profiles" / "coder" / "cron"

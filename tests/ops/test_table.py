@@ -175,6 +175,7 @@ def test_a_file_is_written_only_when_it_changed(home, capsys, tmp_path):
         assert (tmp_path / name).read_text("utf-8").startswith(begins)
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_profile_that_cannot_be_read_hides_no_other_and_no_file_is_written(home, capsys, tmp_path):
     write_jobs(home, job(A, "a"))
     put_list(home / "profiles" / "work", "truncated.json")

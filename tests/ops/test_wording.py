@@ -79,14 +79,16 @@ def test_the_same_words_mean_the_same_times():
                 assert meaning.setdefault(words, means) == means, expression
 
 
+DAYS = [(day, day.isoweekday() % 7) for day in (date(2028, 1, 1) + timedelta(n) for n in range(731))]
+
+
 def _days_of_runs(expression: str) -> frozenset[date]:
     """The days of a leap year and the next on which an expression runs, by the rule of cron."""
     fields = read_fields(expression)
     found = set()
-    for number in range(731):
-        day = date(2028, 1, 1) + timedelta(days=number)
+    for day, weekday in DAYS:
         in_days = fields.days is None or day.day in fields.days
-        in_week = fields.weekdays is None or day.isoweekday() % 7 in fields.weekdays
+        in_week = fields.weekdays is None or weekday in fields.weekdays
         both = fields.days is not None and fields.weekdays is not None
         if (fields.months is None or day.month in fields.months) and (
             in_days or in_week if both else in_days and in_week
