@@ -13,7 +13,7 @@ from .._common.home import hermes_home
 from ..core.moment import show
 from ..errors import OpsError
 from ..host.zone import zone
-from ..schedule import gate, gate_state
+from ..schedule import gate, gate_state, gate_text
 from ..speak import say, say_json
 
 PROGRAM = "hermes ops gate"
@@ -60,7 +60,7 @@ def run(arguments: Any) -> int:
 
 def _add_options(parser: Any) -> None:
     parser.add_argument(
-        "--ignore", action="append", default=[], metavar="REGEX", help="lines that do not count"
+        "--skip-lines", action="append", default=[], metavar="REGEX", help="lines that do not count"
     )
     parser.add_argument("--sort", action="store_true", help="the order of lines does not count")
     parser.add_argument(
@@ -83,15 +83,15 @@ def _split(words: list[str]) -> tuple[list[str], list[str]]:
     return words, []
 
 
-def _options(options: Any) -> gate.Options:
+def _options(options: Any) -> gate_text.Options:
     if options.limit < 200:
         raise UsageError("--limit of at least 200 characters")
     if not 0 < options.timeout <= 3600:
         raise UsageError("--timeout from 1 to 3600 seconds")
     if options.round is not None and abs(options.round) > 12:
         raise UsageError("--round from -12 to 12 digits")
-    patterns = gate.patterns(options.ignore)
-    return gate.Options(patterns, options.sort, options.round, options.diff, options.limit)
+    patterns = gate_text.patterns(options.skip_lines)
+    return gate_text.Options(patterns, options.sort, options.round, options.diff, options.limit)
 
 
 def _run(name: str, options: Any, command: list[str]) -> int:
@@ -109,7 +109,7 @@ def _run(name: str, options: Any, command: list[str]) -> int:
     if verdict.outcome == gate_state.BASELINE:
         complain(PROGRAM, f"first run of {name}: remembered, nobody is woken", 0)
     if verdict.outcome == gate_state.FAILED and not verdict.wake:
-        complain(PROGRAM, f"{name}: {source.failure}", 0)
+        complain(PROGRAM, f"{name}: {verdict.gate.failure}", 0)
     return 0
 
 
@@ -132,8 +132,8 @@ def _write(name: str, options: Any, command: list[str]) -> int:
         )
     home = hermes_home()
     words = [name]
-    for text in options.ignore:
-        words += [f"--ignore={text}"]
+    for text in options.skip_lines:
+        words += [f"--skip-lines={text}"]
     words += ["--sort"] if options.sort else []
     words += [f"--round={options.round}"] if options.round is not None else []
     words += ["--diff"] if options.diff else []

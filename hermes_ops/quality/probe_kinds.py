@@ -9,25 +9,19 @@ from __future__ import annotations
 import json
 import math
 import os
-import signal
 import stat
 import sys
-import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from glob import iglob
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._common.files import open_regular
+from ..core.bounded import last_line, run
 from ..core.moment import FUTURE_SLACK, span
 from .probe_set import Probe
 
-if TYPE_CHECKING:
-    import subprocess
-
 MOST_BYTES = 50_000_000  # of one file that is looked into
-MOST_OUTPUT = 100_000
-READ_GRACE = 1.0  # seconds to read what a process that ended has left in its pipe
 _COUNT = """
 import re, sys
 pattern, limit = sys.argv[1], int(sys.argv[2])
@@ -99,11 +93,12 @@ def _text_match(options: Mapping[str, Any], timeout: float, home: Path, now: flo
     path, most = options["path"], options["max_count"]
     limit = int(max(options["min_count"], most or 0)) + 1
     argv = [sys.executable, "-I", "-S", "-c", _COUNT, options["pattern"], str(limit)]
-    code, output = _run(argv, timeout, None, _bounded(path))
+    code, said = run(argv, timeout, None, _bounded(path))
+    output = said.decode("utf-8", "replace")
     if code is None:
         return f"matching {path} took over {timeout:g} s; simplify the pattern"
     if code or not output.strip().isdigit():
-        return f"the pattern cannot be matched against {path}: {_last_line(output)}"
+        return f"the pattern cannot be matched against {path}: {last_line(output)}"
     count = int(output)
     if count < options["min_count"]:
         return f"the pattern matches {count} times in {path}; at least {options['min_count']:g} are wanted"
@@ -114,14 +109,15 @@ def _text_match(options: Mapping[str, Any], timeout: float, home: Path, now: flo
 
 def _command(options: Mapping[str, Any], timeout: float, home: Path, now: float) -> str | None:
     cwd = options["cwd"] or home
-    code, output = _run(list(options["argv"]), timeout, cwd, b"")
+    code, said = run(list(options["argv"]), timeout, cwd, b"")
+    output = said.decode("utf-8", "replace")
     name = Path(options["argv"][0]).name
     if code is None:
         return f"{name} took over {timeout:g} s and was ended"
     if code != options["exit_code"]:
-        return f"{name} ended with code {code}, not {options['exit_code']:g}: {_last_line(output)}"
+        return f"{name} ended with code {code}, not {options['exit_code']:g}: {last_line(output)}"
     if options["expect"] == "silent" and output.strip():
-        return f"{name} should say nothing, and said: {_last_line(output)}"
+        return f"{name} should say nothing, and said: {last_line(output)}"
     if options["expect"] == "output" and not output.strip():
         return f"{name} should say something, and said nothing"
     return None
@@ -165,62 +161,6 @@ def _bounded(path: Path) -> bytes:
     if len(content) > MOST_BYTES:
         raise OSError(0, f"larger than {MOST_BYTES:,} bytes", str(path))
     return content
-
-
-def _run(argv: Sequence[str], timeout: float, cwd: Path | None, stdin: bytes) -> tuple[int | None, str]:
-    """Exit code (None: ended at its time limit) and the beginning of what it said on both streams.
-
-    The end of the process itself counts, not that of a child of it which holds the pipe; what is left of
-    its group is ended.
-    """
-    import subprocess
-
-    process = subprocess.Popen(
-        argv,
-        cwd=cwd,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    )
-    said = bytearray()
-    threads = [
-        threading.Thread(target=_feed, args=(process, stdin), daemon=True),
-        threading.Thread(target=_drain, args=(process, said), daemon=True),
-    ]
-    for thread in threads:
-        thread.start()
-    try:
-        code: int | None = process.wait(timeout)
-    except subprocess.TimeoutExpired:
-        code = None
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass
-    process.wait()
-    for thread in threads:
-        thread.join(READ_GRACE)
-    return code, bytes(said).decode("utf-8", "replace")
-
-
-def _feed(process: subprocess.Popen[bytes], stdin: bytes) -> None:
-    try:
-        with process.stdin as pipe:
-            pipe.write(stdin)
-    except OSError:
-        pass
-
-
-def _drain(process: subprocess.Popen[bytes], said: bytearray) -> None:
-    with process.stdout as pipe:
-        while block := pipe.read1(65_536):
-            said += block[: MOST_OUTPUT - len(said)]
-
-
-def _last_line(output: str) -> str:
-    lines = [line.strip() for line in output.splitlines() if line.strip()]
-    return lines[-1][:200] if lines else "no output"
 
 
 def _refuse(name: str) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import stat
 import threading
@@ -18,34 +17,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
-from .._common.command_line import UsageError
 from .._common.redact import Redactor
 from ..core.moment import span
+from ..errors import OpsError
 from .gate_state import BASELINE, CHANGED, FAILED, REMEMBERED, SAME, Gate
+from .gate_text import Options, difference, normalised
 
 QUIET = '{"wakeAgent": false}'
 LARGEST = 2_000_000  # bytes of a text that are read
 PATIENCE = 1.0  # seconds that a pipe may stay open when the command has ended
 FAILURE_AGAIN = 86_400.0  # seconds until the same failure wakes the agent again
 MARKERS = {"[SILENT]", "SILENT", "NO_REPLY", "NO REPLY"}
-
-
-@dataclass(frozen=True)
-class Options:
-    """How texts are compared, and how much of one is shown.
-
-    ignore   lines that any of these match are not compared
-    sort     the order of lines does not count
-    digits   numbers count as equal when they are after rounding to so many digits (-1: to tens)
-    as_diff  show what changed instead of the new text
-    limit    at most so many characters are printed
-    """
-
-    ignore: tuple[re.Pattern[str], ...] = ()
-    sort: bool = False
-    digits: int | None = None
-    as_diff: bool = False
-    limit: int = 8000
 
 
 @dataclass(frozen=True)
@@ -70,28 +52,6 @@ class Verdict:
         return self.text.rstrip("\n") + "\n" if self.wake else QUIET + "\n"
 
 
-def patterns(written: Sequence[str]) -> tuple[re.Pattern[str], ...]:
-    """The regular expressions of --ignore. UsageError for one that is none."""
-    found = []
-    for text in written:
-        try:
-            found.append(re.compile(text))
-        except (re.error, RecursionError, OverflowError) as error:
-            raise UsageError(f"--ignore {text!r}: no regular expression: {error}") from None
-    return tuple(found)
-
-
-def normalised(text: str, options: Options) -> str:
-    """What of a text is compared: without trailing space and ignored lines, sorted and rounded as asked."""
-    lines = [line.rstrip() for line in text.splitlines()]
-    lines = [line for line in lines if not any(pattern.search(line) for pattern in options.ignore)]
-    if options.digits is not None:
-        lines = [_rounded(line, options.digits) for line in lines]
-    while lines and not lines[-1]:
-        lines.pop()
-    return "\n".join(sorted(lines) if options.sort else lines)
-
-
 def decide(
     gate: Gate, source: Source, options: Options, now: float, *, quiet_failure: bool = False
 ) -> Verdict:
@@ -100,7 +60,10 @@ def decide(
     if source.failure is not None:
         return _failed(gate, redact(source.failure), now, quiet_failure)
     text = _clean(redact(source.text))
-    compared = normalised(text, options)
+    try:
+        compared = normalised(text, options)
+    except OpsError as error:
+        return _failed(gate, redact(str(error)), now, quiet_failure)
     outcome = BASELINE if gate.compared is None else SAME if compared == gate.compared else CHANGED
     outcomes = (*gate.outcomes, outcome)[-REMEMBERED:]
     later = replace(gate, ran_at=now, outcomes=outcomes, failure=None, failure_told_at=None)
@@ -205,21 +168,14 @@ def _told(before: Gate, after: Gate, options: Options, now: float) -> str:
     old, new = (before.text or "").splitlines(), (after.text or "").splitlines()
     same = "" if before.changed_at is None else f" after {span(max(0.0, now - before.changed_at))}"
     head = f"{after.name} changed{same}:"
-    body = _difference(old, new) if options.as_diff else new
+    body = difference(old, new) if options.as_diff else new
     lines = [head, *_bounded(body, options.limit - len(head))]
     if after.always_changing:
         lines.append(
             f"(It changed in each of the last {REMEMBERED} runs, so the gate saves nothing:"
-            " leave out what always differs with --ignore REGEX or --round DIGITS.)"
+            " leave out what always differs with --skip-lines REGEX or --round DIGITS.)"
         )
     return _guarded("\n".join(lines))
-
-
-def _difference(old: list[str], new: list[str]) -> list[str]:
-    from difflib import unified_diff
-
-    # The two lines that name files say nothing here.
-    return list(unified_diff(old, new, lineterm="", n=1))[2:]
 
 
 def _bounded(lines: list[str], limit: int) -> list[str]:
@@ -251,18 +207,6 @@ def _clean(text: str) -> str:
     )
 
 
-def _rounded(line: str, digits: int) -> str:
-    number = (
-        r"(?<![\w.])-?\d+\.\d+(?!\.?\d)" if digits >= 0 else r"(?<![\w.:/-])-?\d+(?:\.\d+)?(?![\w.:/-]*\d)"
-    )
-
-    def rounded(match: re.Match[str]) -> str:
-        value = round(float(match[0]), digits)
-        return f"{value:.{max(digits, 0)}f}" if value else f"{0:.{max(digits, 0)}f}"
-
-    return re.sub(number, rounded, line)
-
-
 def _tail(raw: bytes) -> str:
     lines = [line.strip() for line in raw[-4000:].decode("utf-8", "replace").splitlines() if line.strip()]
     return f": {' | '.join(lines[-3:])[-500:]}" if lines else ""
@@ -289,7 +233,6 @@ def script_name(name: str) -> str:
 def write_script(home: Path, name: str, words: Sequence[str]) -> tuple[Path, bool]:
     """Write the script that runs `hermes ops gate WORDS` for a job; returns it and whether it changed."""
     from .._common.files import read_regular, write_atomic
-    from ..errors import OpsError
     from ..launcher import is_ours, launcher_text
 
     path = home / "scripts" / script_name(name)

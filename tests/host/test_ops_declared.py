@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from datetime import datetime
@@ -78,7 +80,7 @@ def steps(home: HermesHome, host: Host) -> dict[str, Any]:
 
     looked_at = home.root / "looked-at"
     looked_at.write_text("one\n")
-    steps["gate written"] = ops("gate", "write", "news", "--ignore", "^# ", "--file", str(looked_at))
+    steps["gate written"] = ops("gate", "write", "news", "--skip-lines", "^# ", "--file", str(looked_at))
     hourly = {"schedule": "every 1h", "script": "ops-gate-news.py"}
     quiet = host.ask("create", name="gate", **hourly, **script)
     agent = host.ask("create", name="gated agent", prompt="Tell me.", **hourly, **local)
@@ -191,8 +193,11 @@ def test_a_reminder_says_exactly_its_text_and_what_did_not_arrive_is_told(
 
 
 def test_the_gate_takes_a_command_behind_the_hosts_own_command_line(home: HermesHome) -> None:
-    run = home.run("ops", "gate", "clock", "--sort", "--", "/bin/sh", "-c", "echo b; echo a")
-    assert run.returncode == 0, run.stdout + run.stderr
+    words = ("gate", "write", "clock", "--skip-lines", "^at ", "--sort", "--", "/bin/sh", "-c")
+    written = home.run("ops", *words, "echo at 5; echo b; echo a")
+    assert written.returncode == 0, written.stdout + written.stderr
+    script = [sys.executable, str(home.path / "scripts" / "ops-gate-clock.py")]
+    run = subprocess.run(script, env=home.environment(), capture_output=True, text=True, check=True)
     assert json.loads(run.stdout) == {"wakeAgent": False}
     kept = json.loads((home.path / "ops" / "gates" / "clock.json").read_text("utf-8"))
-    assert (kept["text"], kept["compared"]) == ("b\na\n", "a\nb")
+    assert (kept["text"], kept["compared"]) == ("at 5\nb\na\n", "a\nb")

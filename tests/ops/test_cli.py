@@ -44,6 +44,37 @@ def test_a_wrong_command_line_ends_with_2_and_one_line_by_itself_and_in_the_host
     assert said.getvalue().strip()
 
 
+# Those of `hermes_cli._parser.build_top_level_parser` (hermes-agent 0.19.0), and what is read before it.
+# fmt: off
+OPTIONS_OF_THE_HOST = (
+    "--accept-hooks", "--cli", "--continue", "--dev", "--help", "--ignore-rules", "--ignore-user-config",
+    "--model", "--no-restore-cwd", "--oneshot", "--pass-session-id", "--profile", "--provider",
+    "--resume", "--safe-mode", "--skills", "--toolsets", "--tui", "--usage-file", "--version",
+    "--worktree", "--yolo",
+)
+# fmt: on
+
+
+def options_below(parser):
+    """Every option of a parser and of those below it."""
+    parser.format_help()  # a command's module adds its options when it is asked for something
+    for action in parser._actions:
+        yield from action.option_strings
+        if isinstance(action, argparse._SubParsersAction):
+            for below in action.choices.values():
+                yield from options_below(below)
+
+
+def test_no_option_is_ambiguous_to_the_host_which_looks_at_all_of_them():
+    found = {option for option in options_below(parser_of_the_host()) if option.startswith("--")}
+    assert {"--json", "--skip-lines", "--deliver"} <= found
+    meant = {
+        option: [one for one in OPTIONS_OF_THE_HOST if one.startswith(option)]
+        for option in found - set(OPTIONS_OF_THE_HOST)
+    }
+    assert {option: one for option, one in meant.items() if len(one) > 1} == {}
+
+
 def test_without_a_command_it_shows_where_things_stand(home, capsys):
     assert cli.main([]) == 0
     shown = capsys.readouterr().out

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 from hypothesis import given
@@ -14,9 +15,10 @@ from hypothesis import strategies as st
 from hermes_ops import cli
 from hermes_ops._common.command_line import UsageError
 from hermes_ops.launcher import is_ours
-from hermes_ops.schedule import gate, gate_state
-from hermes_ops.schedule.gate import QUIET, Options, Source, decide, normalised, patterns
+from hermes_ops.schedule import gate, gate_state, gate_text
+from hermes_ops.schedule.gate import QUIET, Source, decide
 from hermes_ops.schedule.gate_state import Gate
+from hermes_ops.schedule.gate_text import Options, difference, normalised, patterns
 
 NOW = 1_796_000_000.0
 DAY = 86_400.0
@@ -83,7 +85,7 @@ def test_a_file_and_standard_input_are_texts_too(home, capfd, tmp_path, monkeypa
 
 
 def test_what_is_ignored_sorted_or_rounded_is_no_change(home, capfd):
-    options = ("--ignore", "^at ", "--ignore=took .* ms", "--sort", "--round", "1")
+    options = ("--skip-lines", "^at ", "--skip-lines=took .* ms", "--sort", "--round", "1")
     said(capfd, "n", *options, *echo("at 10:00\nb 0.512\na\ntook 5 ms"))
     assert said(capfd, "n", *options, *echo("at 11:00\na\nb 0.489\ntook 77 ms  "))[1] == QUIET + "\n"
     assert wakes(said(capfd, "n", *options, *echo("a\nb 0.62"))[1])
@@ -282,7 +284,7 @@ def test_list_reset_and_what_they_say(home, capfd):
         (("write", "list", "--", "true"), "cannot be the name"),
         (("a", "b", "--", "true"), "one name of a gate"),
         (("--", "true"), "name before the --"),
-        (("a", "--ignore", "(", "--", "true"), "no regular expression"),
+        (("a", "--skip-lines", "(", "--", "true"), "no regular expression"),
         (("a", "--limit", "1", "--", "true"), "--limit"),
         (("a", "--timeout", "0", "--", "true"), "--timeout"),
         (("a", "--file", "x", "--", "true"), "not both"),
@@ -307,7 +309,7 @@ def test_a_script_is_written_for_a_job_and_does_the_same(home, capfd):
     words = (
         "write",
         "news",
-        "--ignore",
+        "--skip-lines",
         "^-- ",
         "--round=1",
         "--",
@@ -334,3 +336,31 @@ def test_a_script_is_written_for_a_job_and_does_the_same(home, capfd):
 
 def test_the_name_of_the_script_is_no_module():
     assert not gate.script_name("x").removesuffix(".py").isidentifier()
+
+
+def test_a_pattern_that_hangs_is_a_failure_that_wakes_and_not_a_job_that_hangs(monkeypatch):
+    monkeypatch.setattr(gate_text, "LONGEST", 0.5)
+    steep = Options(skip=("(a+)+$",))
+    verdict = decide(Gate("g"), Source("a" * 40 + "!"), steep, NOW)
+    assert verdict.wake and "(a+)+$" in verdict.text and "simplify" in verdict.text
+    assert decide(verdict.gate, Source("fine"), steep, NOW).outcome == gate_state.BASELINE
+
+
+def test_the_difference_of_two_texts_that_take_forever_is_the_new_text(monkeypatch):
+    monkeypatch.setattr(gate_text, "LONGEST", 0.5)
+    old, new = ([f"{number * step % 150}" for number in range(20_000)] for step in (1, 7))
+    note, *shown = difference(old, new)
+    assert "took over" in note and shown == new
+
+
+def test_rounding_takes_time_in_proportion_to_the_text():
+    for digits in (1, -1):
+        for text in ("1" * 200_000 + "x1", "1." * 100_000 + "x", "1-" * 100_000, ("1" * 300 + "x1 ") * 600):
+            started = time.monotonic()
+            assert normalised(text, Options(digits=digits)) == text.rstrip()
+            assert time.monotonic() - started < 5
+
+
+def test_a_number_too_large_to_round_is_left_as_it_is():
+    text = "9" * 400 + ".5"
+    assert normalised(text, Options(digits=0)) == normalised(text, Options(digits=-1)) == text
