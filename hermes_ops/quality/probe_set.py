@@ -19,7 +19,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from .._common.files import read_regular
+from ..core import toml_file
 from ..errors import OpsError
 
 FILE = "probes.toml"
@@ -41,18 +41,11 @@ class Probe:
 
 def load(home: Path) -> list[Probe]:
     """Read and validate the set of a home. Raises OpsError naming the probe and the key."""
-    import tomllib
-
     path = home / "ops" / FILE
-    try:
-        raw = tomllib.loads(read_regular(path, 1_000_000).decode("utf-8-sig"))
-    except FileNotFoundError:
-        raise OpsError(f"{path} does not exist; `hermes ops probes init` writes one to start from") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise OpsError(f"{path}: {error}") from None
-    for key in raw:
-        if key != "probe":
-            raise OpsError(f"{path}: {key!r} is not known here; probes are [[probe]] tables")
+    raw = toml_file.read(path)
+    if raw is None:
+        raise OpsError(f"{path} does not exist; `hermes ops probes init` writes one to start from")
+    toml_file.known(raw, ("probe",), str(path))
     rows = raw.get("probe", [])
     if not isinstance(rows, list) or not rows:
         raise OpsError(f"{path}: there is no [[probe]] in it, so nothing would be checked")
@@ -73,7 +66,7 @@ def _probe(row: Any, where: str, home: Path) -> Probe:
         raise OpsError(f"{where}: id {name!r}: expected up to 64 of a-z, 0-9, dot, dash, underscore")
     where = f"{where} ({name})"
     kind = row.get("kind")
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise OpsError(
             f"{where}: kind {kind!r} is not known{_near(kind, KINDS)}; there are: {', '.join(KINDS)}"
         )
@@ -92,7 +85,7 @@ def _probe(row: Any, where: str, home: Path) -> Probe:
         try:
             options[key] = check(value, home) if key in row else value
         except ValueError as error:
-            raise OpsError(f"{where}: {key} {value!r}: {error}") from None
+            raise OpsError(f"{where}: {key} {repr(value)[:80]}: {error}") from None
     title = row.get("title", name)
     if not isinstance(title, str) or not title.strip():
         raise OpsError(f"{where}: title: expected text")
@@ -104,8 +97,13 @@ def _near(name: Any, known: Any) -> str:
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 
+def _is_text(value: Any) -> bool:
+    """Text that can be a path or an argument of a process; a NUL cannot."""
+    return isinstance(value, str) and bool(value) and "\0" not in value
+
+
 def _path(value: Any, home: Path) -> Path:
-    if not isinstance(value, str) or not value.strip():
+    if not _is_text(value) or not value.strip():
         raise ValueError("expected a path")
     if value.startswith("~"):
         try:
@@ -121,11 +119,7 @@ def _glob(value: Any, home: Path) -> str:
 
 def _amount(minimum: float) -> Callable[[Any, Path], float]:
     def check(value: Any, home: Path) -> float:
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, (int, float))
-            or not minimum <= value < float("inf")
-        ):
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not minimum <= value <= 1e15:
             raise ValueError(f"expected a number of at least {minimum:g}")
         return value
 
@@ -133,17 +127,17 @@ def _amount(minimum: float) -> Callable[[Any, Path], float]:
 
 
 def _pattern(value: Any, home: Path) -> str:
-    if not isinstance(value, str) or not value:
+    if not _is_text(value):
         raise ValueError("expected a regular expression")
     try:
         re.compile(value)
-    except re.error as error:
+    except (re.error, RecursionError, OverflowError) as error:
         raise ValueError(f"not a regular expression: {error}") from None
     return value
 
 
 def _names(value: Any, home: Path) -> tuple[str, ...]:
-    if not isinstance(value, list) or not value or not all(isinstance(one, str) and one for one in value):
+    if not isinstance(value, list) or not value or not all(map(_is_text, value)):
         raise ValueError("expected a list of texts, not empty")
     return tuple(value)
 

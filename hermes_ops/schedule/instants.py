@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone, tzinfo
 
 from .._common.command_line import UsageError
+from ..core.toml_file import length
 from ..errors import OpsError
-from .people import length
 
 LATEST = 10 * 366 * 86_400.0  # further ahead is taken for a slip of the finger
 

@@ -18,9 +18,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..core import toml_file
 from ..core.watch import WATCHERS
 from ..errors import OpsError
-from . import people
 
 LAYERS = ("cron", "service", "outside")
 EVENTS = ("gateway restart", "reboot")
@@ -111,11 +111,11 @@ def load(home: Path) -> list[Entry]:
     """All watchers of a home: ours, and those of `watchers.toml`. OpsError names the entry at fault."""
     ours = built_in()
     path = home / "ops" / "watchers.toml"
-    content = people.read_toml(path)
+    content = toml_file.read(path)
     if content is None:
         return ours
-    people.known(content, ("watcher",), str(path))
-    theirs = [_entry(table, where) for table, where in people.tables(content, "watcher", path)]
+    toml_file.known(content, ("watcher",), str(path))
+    theirs = [_entry(table, where) for table, where in toml_file.tables(content, "watcher", path)]
     _check_names([*ours, *theirs], path)
     return [*ours, *theirs]
 
@@ -144,30 +144,30 @@ def watching_job(entries: Iterable[Entry], key: str, name: str) -> list[str]:
 
 
 def _entry(table: dict[str, object], where: str) -> Entry:
-    people.known(table, _KEYS, where)
-    name = people.text(table, "name", where, required=True) or ""
-    found = people.texts(table, "watches", where)
+    toml_file.known(table, _KEYS, where)
+    name = toml_file.text(table, "name", where, required=True) or ""
+    found = toml_file.texts(table, "watches", where)
     if not found:
         raise OpsError(f"{where}: watches: expected {TARGETS}")
     for target in found:
         kind, colon, rest = target.partition(":")
         if kind == "layer" and colon and rest not in LAYERS:
             raise OpsError(f"{where}: watches: there is no layer {rest!r}; there are {', '.join(LAYERS)}")
-    survives = people.texts(table, "survives", where)
+    survives = toml_file.texts(table, "survives", where)
     for event in survives:
         if event not in EVENTS:
             raise OpsError(f"{where}: survives: expected one of {', '.join(EVENTS)}")
-    job = people.text(table, "job", where)
+    job = toml_file.text(table, "job", where)
     return Entry(
         name=name,
         watches=found,
-        signal=people.text(table, "signal", where) or "not said",
-        max_age=people.seconds(table, "max_age", where, None),
-        layer=people.choice(table, "layer", where, LAYERS, None),
+        signal=toml_file.text(table, "signal", where) or "not said",
+        max_age=toml_file.seconds(table, "max_age", where, None),
+        layer=toml_file.choice(table, "layer", where, LAYERS, None),
         survives=survives,
         job=job if job is None or "/" in job else f"default/{job}",
-        file=people.text(table, "file", where),
-        owner=people.text(table, "owner", where),
+        file=toml_file.text(table, "file", where),
+        owner=toml_file.text(table, "owner", where),
     )
 
 

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..core import toml_file
 from ..errors import OpsError
-from . import people
 
 _KEYS = ("owner", "note", "watcher")
 
@@ -35,16 +35,16 @@ class Note:
 def load(home: Path) -> dict[str, Note]:
     """The notes by "profile/id"; {} without the file. OpsError names the key that is wrong."""
     path = home / "ops" / "notes.toml"
-    content = people.read_toml(path)
+    content = toml_file.read(path)
     found = {}
     for key, value in (content or {}).items():
-        where = f"{path}: [{key[:60]}]"
+        where = f"{path}: [{key[:60]!r}]"
         if isinstance(value, str):
             value = {"note": value}
         if not isinstance(value, dict):
             raise OpsError(f"{where}: expected a table with {', '.join(_KEYS)}, or a text")
-        people.known(value, _KEYS, where)
-        parts = [people.text(value, name, where) for name in _KEYS]
+        toml_file.known(value, _KEYS, where)
+        parts = [toml_file.text(value, name, where) for name in _KEYS]
         found[key if "/" in key else f"default/{key}"] = Note(*parts)
     return found
 

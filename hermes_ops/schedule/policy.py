@@ -31,9 +31,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from ..core import toml_file
 from ..core.finding import Suppression
 from ..errors import OpsError
-from . import people
 from .declared import Declared
 
 MODES = ("any", "script")
@@ -127,23 +127,23 @@ def path_of(home: Path) -> Path:
 def load(home: Path, zone: tzinfo) -> Policy:
     """The policy of a home; the built-in one without a file. OpsError names the entry that is wrong."""
     path = path_of(home)
-    content = people.read_toml(path)
+    content = toml_file.read(path)
     return Policy(dict(KINDS), written=False) if content is None else parse(content, path, zone)
 
 
 def parse(content: dict[str, Any], path: Path, zone: tzinfo) -> Policy:
     """Check a parsed file as a whole. ``zone`` is where dates end."""
-    people.known(content, ("targets", "kinds", "job", "exclude"), str(path))
+    toml_file.known(content, ("targets", "kinds", "job", "exclude"), str(path))
     targets = _table(content, "targets", path)
-    people.known(targets, ("alert",), f"{path}: [targets]")
+    toml_file.known(targets, ("alert",), f"{path}: [targets]")
     kinds = dict(KINDS)
     for name, table in _table(content, "kinds", path).items():
         kinds[name] = _kind(name, table, f"{path}: [kinds.{name}]")
     return Policy(
         kinds,
-        people.texts(targets, "alert", f"{path}: [targets]"),
-        tuple(_declaration(table, where, kinds) for table, where in people.tables(content, "job", path)),
-        tuple(_exclusion(table, where, zone) for table, where in people.tables(content, "exclude", path)),
+        toml_file.texts(targets, "alert", f"{path}: [targets]"),
+        tuple(_declaration(table, where, kinds) for table, where in toml_file.tables(content, "job", path)),
+        tuple(_exclusion(table, where, zone) for table, where in toml_file.tables(content, "exclude", path)),
     )
 
 
@@ -185,47 +185,47 @@ def _classify(policy: Policy, job: Declared, ours: Container[str], reminders: Co
 def _kind(name: str, table: Any, where: str) -> Kind:
     if not isinstance(table, dict):
         raise OpsError(f"{where}: expected a table")
-    people.known(table, ("deliver", "mode", "messages_per_day"), where)
+    toml_file.known(table, ("deliver", "mode", "messages_per_day"), where)
     base = KINDS.get(name)
     if base is None and "deliver" not in table:
         raise OpsError(f"{where}: a kind of your own needs deliver, one of {', '.join(DELIVERS)}")
     base = base or Kind(name, "somebody", "any", None)
     return Kind(
         name,
-        people.choice(table, "deliver", where, DELIVERS, base.deliver),
-        people.choice(table, "mode", where, MODES, base.mode),
-        people.number(table, "messages_per_day", where, base.messages_per_day),
+        toml_file.choice(table, "deliver", where, DELIVERS, base.deliver),
+        toml_file.choice(table, "mode", where, MODES, base.mode),
+        toml_file.number(table, "messages_per_day", where, base.messages_per_day),
     )
 
 
 def _declaration(table: dict[str, Any], where: str, kinds: dict[str, Kind]) -> Declaration:
-    people.known(table, ("id", "name", "profile", "kind", "target", "messages_per_day"), where)
-    job_id, name = people.text(table, "id", where), people.text(table, "name", where)
+    toml_file.known(table, ("id", "name", "profile", "kind", "target", "messages_per_day"), where)
+    job_id, name = toml_file.text(table, "id", where), toml_file.text(table, "name", where)
     if (job_id is None) == (name is None):
         raise OpsError(f"{where}: expected either id or name")
     return Declaration(
         where,
-        people.text(table, "profile", where) or "default",
+        toml_file.text(table, "profile", where) or "default",
         job_id,
         name,
-        people.choice(table, "kind", where, kinds, None),
-        people.text(table, "target", where),
-        people.number(table, "messages_per_day", where, None),
+        toml_file.choice(table, "kind", where, kinds, None),
+        toml_file.text(table, "target", where),
+        toml_file.number(table, "messages_per_day", where, None),
     )
 
 
 def _exclusion(table: dict[str, Any], where: str, zone: tzinfo) -> Exclusion:
-    people.known(table, ("what", "reason", "until", "owner"), where)
-    what = people.text(table, "what", where, required=True) or ""
+    toml_file.known(table, ("what", "reason", "until", "owner"), where)
+    what = toml_file.text(table, "what", where, required=True) or ""
     if "*" in what[:-1] or what == "*":
         raise OpsError(f'{where}: what: a "*" may only end it, behind at least one character')
     if not what.startswith(("policy.", "watchers.")):
         raise OpsError(
             f'{where}: what: begins with "policy." or "watchers."; others go into ops/suppress.toml'
         )
-    reason = people.text(table, "reason", where, required=True) or ""
-    suppression = Suppression(what, reason, people.until(table, "until", where, zone))
-    return Exclusion(where, suppression, people.text(table, "owner", where))
+    reason = toml_file.text(table, "reason", where, required=True) or ""
+    suppression = Suppression(what, reason, toml_file.until(table, "until", where, zone))
+    return Exclusion(where, suppression, toml_file.text(table, "owner", where))
 
 
 def _table(content: dict[str, Any], key: str, path: Path) -> dict[str, Any]:

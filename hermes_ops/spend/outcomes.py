@@ -9,16 +9,15 @@ calls of a run depend on each other. A role with under 20 runs or 5 successes is
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from .._common.files import read_regular
-from ..core import statistics
-from ..errors import OpsError, Unreadable
+from .._common.terminal import printable
+from ..core import statistics, toml_file
+from ..errors import OpsError
 from .run_costs import RunCost
 
 MIN_RUNS = 20
@@ -177,23 +176,8 @@ def read_roles(home: Path) -> list[Role]:
     Raises OpsError naming the key that is wrong, Unreadable when the file cannot be read.
     """
     path = home / "ops" / "roles.toml"
-    try:
-        raw = read_regular(path, 1_000_000)
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise Unreadable(path, error.strerror or str(error)) from None
-    import tomllib
-
-    try:
-        data = tomllib.loads(raw.decode("utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise OpsError(f"{path}: {error}") from None
-    for key in data:
-        if key not in ("format", "roles"):
-            near = difflib.get_close_matches(key, ("format", "roles"), 1)
-            hint = f"; did you mean {near[0]}?" if near else "; expected format, and a table [roles]"
-            raise OpsError(f"{path}: unknown key {key!r}{hint}")
+    data = toml_file.read(path) or {}
+    toml_file.known(data, ("format", "roles"), str(path))
     if data.get("format", ROLES_FORMAT) != ROLES_FORMAT:
         raise OpsError(f"{path}: format: expected {ROLES_FORMAT}, found {data['format']!r}")
     roles = data.get("roles", {})
@@ -202,5 +186,7 @@ def read_roles(home: Path) -> list[Role]:
     for name, patterns in roles.items():
         texts = isinstance(patterns, list) and all(isinstance(one, str) and one.strip() for one in patterns)
         if not texts or not patterns:
-            raise OpsError(f'{path}: roles.{name}: expected a list of patterns, like ["*digest*"]')
+            raise OpsError(
+                f'{path}: roles.{printable(name)[:60]}: expected a list of patterns, like ["*digest*"]'
+            )
     return [Role(name, tuple(patterns)) for name, patterns in roles.items()]

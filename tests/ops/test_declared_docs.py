@@ -10,7 +10,8 @@ import tomllib
 
 from hermes_ops import cli
 from hermes_ops._common.command_line import Parser
-from hermes_ops.schedule import manifest, people, policy
+from hermes_ops.core import toml_file
+from hermes_ops.schedule import manifest, policy
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PAGES = [
@@ -66,7 +67,7 @@ def test_the_policy_and_the_manifest_of_the_pages_are_valid():
     found = policy.parse(tomllib.loads(written), Path("policy.toml"), ZoneInfo("Europe/Berlin"))
     assert found.declarations and found.exclusions and found.alert_targets
     (written,) = [block for block in blocks(PAGES[1]) if "[[watcher]]" in block]
-    tables = people.tables(tomllib.loads(written), "watcher", Path("watchers.toml"))
+    tables = toml_file.tables(tomllib.loads(written), "watcher", Path("watchers.toml"))
     assert [manifest._entry(table, where).name for table, where in tables] == ["phone", "disk", "rack"]
 
 

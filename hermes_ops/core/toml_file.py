@@ -13,7 +13,7 @@ from ..errors import OpsError, Unreadable
 _LARGEST = 1_000_000
 
 
-def read_toml(path: Path) -> dict[str, Any] | None:
+def read(path: Path) -> dict[str, Any] | None:
     """The content of a TOML file, None without the file. Unreadable, or OpsError naming the line."""
     try:
         raw = read_regular(path, _LARGEST)
@@ -21,13 +21,13 @@ def read_toml(path: Path) -> dict[str, Any] | None:
         return None
     except OSError as error:
         raise Unreadable(path, error.strerror or type(error).__name__) from None
-    if len(raw) > _LARGEST:
-        raise Unreadable(path, f"larger than {_LARGEST} bytes")
     import tomllib
 
     try:
         return tomllib.loads(raw.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        raise OpsError(f"{path}: not valid TOML: lists or tables too deep in each other") from None
+    except ValueError as error:
         raise OpsError(f"{path}: not valid TOML: {error}") from None
 
 
@@ -82,13 +82,13 @@ def choice(
 ) -> str:
     """One of the named words."""
     value = table.get(key, default)
-    if value not in values:
+    if not isinstance(value, str) or value not in values:
         raise OpsError(f"{where}: {key}: expected one of {', '.join(values)}")
     return value
 
 
-def until(table: Mapping[str, Any], key: str, where: str, zone: tzinfo) -> float | None:
-    """The end of a date in `zone`, or a time, as seconds since the epoch; None when it is not there."""
+def until(table: Mapping[str, Any], key: str, where: str, zone: tzinfo | None) -> float | None:
+    """The end of a date in `zone` (None: the server's) or a time, in seconds since the epoch; or None."""
     value = table.get(key)
     if value is None:
         return None
@@ -111,7 +111,7 @@ def seconds(table: Mapping[str, Any], key: str, where: str, default: float | Non
     if value is None:
         return default
     found = length(value) if isinstance(value, str) else value
-    if isinstance(found, bool) or not isinstance(found, (int, float)) or not 0 < found < float("inf"):
+    if isinstance(found, bool) or not isinstance(found, (int, float)) or not 0 < found < 1e12:
         raise OpsError(f'{where}: {key}: expected a length of time like "30m", "26h" or "8d"')
     return float(found)
 
