@@ -70,10 +70,11 @@ class Place:
         return Cost(float(wall) * 1000, float(cpu) * 1000, int(memory) / 1e6, text)
 
     def quiet(self, name: str) -> Cost:
-        """Run a watcher of which nothing is to be heard. Raises SystemExit when it says something."""
+        """Run a watcher that is to find nothing. Raises SystemExit when it does, or cannot look."""
         cost = self.run(self.watcher(name))
-        if cost.said:
-            raise SystemExit(f"bench: the {name} watcher was to be silent: {cost.said[:2000]}")
+        wrong = cost.said or self.home.last_run(name)["error"] or self.home.found_by(name)
+        if wrong:
+            raise SystemExit(f"bench: the {name} watcher was to find nothing: {str(wrong)[:2000]}")
         return cost
 
     def audit(self, name: str) -> dict[str, Any]:

@@ -14,11 +14,13 @@ import time
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from hermes_ops import install
 from hermes_ops._common.files import process_start_time
 from hermes_ops.core import run
+from hermes_ops.core.incident import Incidents
 from hermes_ops.core.watch import WATCHERS
 from hermes_ops.host.schedules import due_times, parse
 from hermes_ops.launcher import launcher_text
@@ -128,6 +130,14 @@ class HealthyHome:
     def script(self, watcher: str) -> Path:
         """The wrapper script of a watcher."""
         return self.path / "scripts" / install.script_name(watcher)
+
+    def last_run(self, watcher: str) -> dict[str, Any]:
+        """When a watcher ran last, and its own error."""
+        return json.loads((self.path / "ops" / "watchers" / f"{watcher}.json").read_bytes())
+
+    def found_by(self, watcher: str) -> list[str]:
+        """What a watcher found or could not see, told or not yet."""
+        return [one.text for one in Incidents(self.path).all() if one.watcher == watcher]
 
 
 def make(

@@ -64,7 +64,9 @@ def test_a_healthy_run_is_silent_offline_and_light(
     done, report = run(home, home.script(name), tmp_path / "report.json")
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert json.loads((home.path / "ops" / "watchers" / f"{name}.json").read_text())["last_run"] > home.now
+    last = home.last_run(name)
+    assert last["last_run"] > home.now and last["error"] is None
+    assert home.found_by(name) == []
     assert (report["sockets"], report["processes"]) == ([], [])
     assert "hermes_ops.core.run" in report["modules"]
     assert [module for module in HEAVY if module in report["modules"]] == []
