@@ -13,6 +13,7 @@ from ._common.command_line import UsageError
 from ._common.files import FileLock, read_regular, write_atomic
 from ._common.home import private_dir
 from .core.action import Action, Done, apply
+from .core.typed import decoded, typed
 from .core.watch import WATCHERS, Watcher
 from .errors import OpsError
 from .host.delivery import parse_target, unreachable
@@ -56,10 +57,10 @@ def script_name(watcher: str) -> str:
 def installed(home: Path) -> dict[str, str]:
     """watcher -> job id, as install wrote them down; {} when nothing is installed or that is unreadable."""
     try:
-        data = json.loads(read_regular(_record_path(home)))
-        return {str(name): str(job) for name, job in data["jobs"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        jobs: dict[str, str] = typed(dict[str, str], decoded(read_regular(_record_path(home)))["jobs"])
+    except (OSError, ValueError, KeyError, TypeError):
         return {}
+    return jobs
 
 
 def installed_job(home: Path, watcher: str) -> str | None:

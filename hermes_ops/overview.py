@@ -88,20 +88,16 @@ def look(home: Path, now: float) -> Overview:
     rows = []
     for watcher in WATCHERS:
         found = last_run(home, watcher.name)
-        ran = _time(found.get("last_run"))
+        ran = found.last_run
         rows.append(
             WatcherRow(
                 watcher.name,
                 jobs.get(watcher.name),
                 ran,
-                _time(found.get("last_ok")),
-                found.get("error"),
+                found.last_ok,
+                found.error,
                 ran is not None and watcher.name in jobs and now - ran > LATE * watcher.period,
             )
         )
     open_now = tuple(one for one in Incidents(home).all() if one.state in ("open", "acknowledged"))
     return Overview(home, now, zone(home).tz, open_now, tuple(rows))
-
-
-def _time(value: Any) -> float | None:
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None

@@ -19,7 +19,7 @@ from ..errors import OpsError, Unreadable
 from ..settings import Option, load, number
 from . import incident_rules as rules
 from .finding import DAY, SEVERITIES, Finding, Reading, Suppression
-from .incident_record import Record, Waiting, Watched, as_data, read_record, read_watched
+from .incident_record import Record, Waiting, Watched, as_data, read_closed, read_watched
 from .incident_rules import Draft
 from .incident_text import clean, line
 from .state import Opened, StateFile
@@ -177,7 +177,7 @@ class Incidents:
         if not closed:
             return current
         over = [one for one in live if one.state == "closed"]
-        over += [_incident(name, read_record(data)) for name, data in self._closed.read()["closed"]]
+        over += [_incident(name, record) for name, record in read_closed(self._closed.read()["closed"])]
         return current + sorted(over, key=lambda one: -(one.closed_at or 0.0))
 
     def find(self, named: str) -> list[Incident]:
@@ -414,7 +414,7 @@ def _incident(watcher: str, record: Record) -> Incident:
         record.runs,
         record.snoozed_until,
         record.acknowledged_by,
-        tuple((float(at), str(text)) for at, text in record.history),
+        tuple(record.history),
     )
 
 
@@ -433,12 +433,12 @@ def _iso(at: float | None) -> str | None:
 
 def _check_live(data: dict[str, Any]) -> None:
     for name, watched in data["watchers"].items():
-        if not isinstance(name, str):
-            raise ValueError("a watcher without a name")
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"{name[:60]!r} is no name of a watcher")
         read_watched(watched)
 
 
 def _check_closed(data: dict[str, Any]) -> None:
-    for name, record in data["closed"]:
-        if not isinstance(name, str) or read_record(record).opened_at is None:
+    for _, record in read_closed(data["closed"]):
+        if record.opened_at is None:
             raise ValueError("not a closed incident")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from .finding import DAY, SEVERITIES
+from .typed import typed
 
+KINDS = ("finding", "blind")
 STATES = ("suspect", "open", "acknowledged", "closed")
 MAX_HISTORY, KEEP_FIRST = 60, 10
 MAX_SAYINGS = 8
@@ -54,7 +56,7 @@ class Record:
     snoozed_until: float | None = None
     snoozed_at: float | None = None
     acknowledged_by: str | None = None
-    history: list[list[Any]] = field(default_factory=list)
+    history: list[tuple[float, str]] = field(default_factory=list)
 
     @property
     def is_open(self) -> bool:
@@ -73,7 +75,7 @@ class Record:
 
     def note(self, at: float, text: str) -> None:
         """Add a line to the history; of a long one the beginning and the newest stay."""
-        self.history.append([at, text])
+        self.history.append((at, text))
         if len(self.history) > MAX_HISTORY:
             self.history = self.history[:KEEP_FIRST] + self.history[KEEP_FIRST - MAX_HISTORY :]
 
@@ -123,39 +125,21 @@ class Watched:
     held_back_at: float | None = None
 
 
-def read_record(data: Any) -> Record:
-    """A Record of JSON data; ValueError or TypeError when it is none."""
-    record = _build(Record, data)
-    record.said = [_build(Saying, one) for one in record.said]
-    numbers = (record.first_seen, record.last_seen, record.runs, record.streak, record.misses, record.episode)
-    optional = (record.remind, record.opened_at, record.closed_at, record.snoozed_until, record.snoozed_at)
-    texts = (record.id, record.where, record.text, record.fix, *record.evidence)
-    good = (
-        record.state in STATES
-        and record.severity in SEVERITIES
-        and all(isinstance(value, str) for value in texts)
-        and all(_number(value) for value in (*numbers, *record.openings))
-        and all(value is None or _number(value) for value in optional)
-        and all(_number(one.at) and _number(one.clock) for one in record.said)
-        and all(_number(at) and isinstance(text, str) for at, text in record.history)
-        and (not record.is_open or record.opened_at is not None)
-    )
-    if not good:
-        raise ValueError(f"incident {str(record.id)[:80]!r} is not complete")
-    return record
+def read_closed(data: Any) -> list[tuple[str, Record]]:
+    """Pairs of a watcher's name and a Record; ValueError when it is none."""
+    found: list[tuple[str, Record]] = typed(list[tuple[str, Record]], data)
+    for _, record in found:
+        _sound(record)
+    return found
 
 
 def read_watched(data: Any) -> Watched:
-    """A Watched of JSON data; ValueError or TypeError when it is none."""
-    watched = _build(Watched, data)
-    watched.incidents = {id: read_record(one) for id, one in watched.incidents.items()}
-    watched.recent = {id: _build(Recent, one) for id, one in watched.recent.items()}
-    watched.waiting = [_build(Waiting, one) for one in watched.waiting]
-    numbers = [watched.clock, *watched.lines, *(one.clock for one in watched.recent.values())]
-    if watched.last_run is not None:
-        numbers.append(watched.last_run)
-    if not all(_number(value) for value in numbers):
-        raise ValueError("a time is no number")
+    """A Watched of JSON data; ValueError when it is none."""
+    watched: Watched = typed(Watched, data)
+    for record in watched.incidents.values():
+        _sound(record)
+    for waiting in watched.waiting:
+        _one_of(SEVERITIES, waiting.severity)
     return watched
 
 
@@ -164,12 +148,17 @@ def as_data(kept: Record | Watched) -> dict[str, Any]:
     return asdict(kept)
 
 
-def _build(kind: type, data: Any) -> Any:
-    known = {one.name for one in fields(kind)}
-    if not isinstance(data, dict) or not known.issuperset(data):
-        raise ValueError(f"not a {kind.__name__}")
-    return kind(**data)
+def _sound(record: Record) -> Record:
+    """Checks what no type says."""
+    _one_of(STATES, record.state)
+    _one_of(KINDS, record.kind)
+    for severity in (record.severity, *(one.severity for one in record.said)):
+        _one_of(SEVERITIES, severity)
+    if record.is_open and record.opened_at is None:
+        raise ValueError(f"incident {record.id[:80]!r} is not complete")
+    return record
 
 
-def _number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+def _one_of(known: tuple[str, ...], word: str) -> None:
+    if word not in known:
+        raise ValueError(f"expected one of {', '.join(known)}, found {word[:40]!r}")

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from .. import settings
 from .._common.files import FileLock, read_regular, write_atomic
@@ -22,6 +21,7 @@ from .._common.home import private_dir
 from ..errors import OpsError, Unreadable
 from .finding import DAY, Blind, Finding, Reading
 from .incident import Incidents, Message
+from .typed import object_of
 from .watch import Context, Watcher
 
 OPTIONS = (
@@ -81,19 +81,27 @@ def run(watcher: Watcher, home: Path, now: float, say: Callable[[str], None]) ->
 def record(home: Path, name: str, now: float, error: str | None) -> None:
     """Keep when a watcher ran, and when it last ran without an error of its own."""
     path = _directory(home) / f"{name}.json"
-    last = last_run(home, name)
-    ok_at = now if error is None else last.get("last_ok")
+    ok_at = now if error is None else last_run(home, name).last_ok
     data = {"format": FORMAT, "last_run": now, "last_ok": ok_at, "error": error}
     write_atomic(path, json.dumps(data) + "\n", durable=False)
 
 
-def last_run(home: Path, name: str) -> dict[str, Any]:
-    """{last_run, last_ok, error} of a watcher; {} when it never ran or that cannot be read."""
+@dataclass(frozen=True)
+class LastRun:
+    """When a watcher ran last, and last without an error of its own (None: never, or not known)."""
+
+    last_run: float | None = None
+    last_ok: float | None = None
+    error: str | None = None
+
+
+def last_run(home: Path, name: str) -> LastRun:
+    """The last run of a watcher; all of it None when it never ran or that cannot be read."""
     try:
-        data = json.loads(read_regular(home / "ops" / "watchers" / f"{name}.json"))
+        found: LastRun = object_of(LastRun, read_regular(home / "ops" / "watchers" / f"{name}.json"))
     except (OSError, ValueError):
-        return {}
-    return data if isinstance(data, dict) else {}
+        return LastRun()
+    return found
 
 
 def _read(watcher: Watcher, home: Path, now: float) -> tuple[Reading, str | None]:

@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from .._common.files import FileLock, open_regular, write_atomic
 from ..errors import OpsError, Unreadable
+from .typed import decoded
 
 MAX_BYTES = 50_000_000
 LOCK_SECONDS = 30.0
@@ -98,8 +99,8 @@ class StateFile:
 
     def _parse(self, raw: bytes) -> dict[str, Any]:
         try:
-            data = json.loads(raw.decode("utf-8"), parse_constant=_no_constant)
-        except (ValueError, RecursionError):
+            data = decoded(raw)
+        except ValueError:
             raise _Damage("not JSON") from None
         if not isinstance(data, dict):
             raise _Damage("not an object")
@@ -115,7 +116,7 @@ class StateFile:
             for number in range(found, self.format):
                 data = self.migrations[number](data)
             self.check(data)
-        except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError) as error:
             raise _Damage(f"{type(error).__name__}: {error}") from None
         return data
 
@@ -159,7 +160,3 @@ class _Damage(Exception):
 
 def _dump(data: dict[str, Any]) -> bytes:
     return (json.dumps(data, sort_keys=True, allow_nan=False, separators=(",", ":")) + "\n").encode("ascii")
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of JSON")

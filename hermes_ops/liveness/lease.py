@@ -12,6 +12,7 @@ from pathlib import Path
 
 from .._common.files import read_regular, write_atomic
 from ..core.incident_text import clean
+from ..core.typed import object_of
 from ..errors import OpsError, Unreadable
 from ..host.gateway import PID_MARKER_SECONDS, Gateway
 
@@ -79,13 +80,12 @@ def read_lease(home: Path) -> Lease | None:
     """The lease as written, also when it is over; None without one. Raises Unreadable."""
     path = _path(home)
     try:
-        data = json.loads(read_regular(path))
-        lease = Lease(str(data["owner"]), str(data["reason"]), float(data["since"]), float(data["until"]))
+        lease: Lease = object_of(Lease, read_regular(path))
     except FileNotFoundError:
         return None
     except OSError as error:
         raise Unreadable(path, error.strerror or str(error)) from None
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except ValueError:
         raise Unreadable(path, "not a lease; hermes ops supervise resume removes it") from None
     if not 0 < lease.until - lease.since <= LONGEST:
         raise Unreadable(path, "not a lease of at most a day; hermes ops supervise resume removes it")

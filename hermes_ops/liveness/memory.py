@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from .._common.files import write_atomic
 from ..core.finding import DAY
 from ..core.state import StateFile
+from ..core.typed import typed
 from ..errors import Unreadable
+from .lease import Lease
 from .verdict import Seen
 
 FORMAT = 1
@@ -58,7 +60,7 @@ class Memory:
     wanted_since   the first look of those in a row that wanted an action
     restarts       when we asked for restarts
     pending_at     when we asked for the one whose effect is awaited, and the process there was then
-    lease          the last lease of ours that held: {owner, reason, since, until}
+    lease          the last lease of ours that held
     last_outage    the one before; what fails again soon after it is the same trouble
     telling        how many more looks the incident engine is asked though nothing is wrong
     state, text    the last verdict, for `status`
@@ -77,7 +79,7 @@ class Memory:
     pending_at: float | None = None
     pending_pid: int | None = None
     outage: Outage | None = None
-    lease: Mapping[str, Any] | None = None
+    lease: Lease | None = None
     telling: int = 0
     last_outage: Outage | None = None
     state: str = "unknown"
@@ -143,26 +145,21 @@ class MemoryFile:
 def as_data(memory: Memory) -> dict[str, Any]:
     """As JSON takes it."""
     data = dict(vars(memory))
-    for name in ("outage", "last_outage"):
+    for name in ("outage", "last_outage", "lease"):
         data[name] = dict(vars(data[name])) if data[name] is not None else None
     return data
 
 
 def from_data(data: Mapping[str, Any]) -> Memory:
-    """From JSON; raises ValueError, TypeError or KeyError for what is no memory."""
-    values = dict(data)
-    for name in ("outage", "last_outage"):
-        outage = values.get(name)
-        if outage is not None:
-            values[name] = Outage(**{**_known(Outage, outage), "evidence": tuple(outage["evidence"])})
-    times = [float(at) for at in values["restarts"]]
-    values["restarts"] = tuple(times[-MAX_RESTARTS:])
-    values["evidence"] = tuple(values["evidence"])
-    memory = Memory(**_known(Memory, values))
+    """From JSON; raises ValueError for what is no memory."""
+    memory: Memory = typed(Memory, dict(data))
     for at in (memory.last_pass_at, memory.woke_at, memory.pending_at, memory.wanted_since, *memory.restarts):
-        if at is not None and not 0 <= at < 1e11:
+        if at is not None and at < 0:
             raise ValueError(f"{at} is no time")
-    return memory
+    for pid in (memory.pid, memory.pending_pid):
+        if pid is not None and not 0 < pid < 2**31:
+            raise ValueError(f"{pid} is no process")
+    return replace(memory, restarts=memory.restarts[-MAX_RESTARTS:])
 
 
 def not_after(memory: Memory, now: float) -> Memory:
@@ -190,8 +187,3 @@ def not_after(memory: Memory, now: float) -> Memory:
         pending_at=bound(memory.pending_at),
         outage=outage,
     )
-
-
-def _known(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
-    names = {one.name for one in fields(kind)}
-    return {name: value for name, value in values.items() if name in names}

@@ -8,6 +8,7 @@ from ..core.finding import Blind, Event, Finding, Reading
 from ..core.moment import span
 from .facts import Facts, Limits
 from .health import ESCALATE, NONE, RESTART, START
+from .lease import Lease
 from .memory import Memory, Outage, not_after
 from .verdict import Verdict, woke
 
@@ -275,20 +276,18 @@ def _lease_events(facts: Facts, memory: Memory, now: float) -> tuple[Event, ...]
     lease = memory.lease
     if lease is None or facts.lease is not None or facts.written_lease is None:
         return ()
-    if facts.written_lease.since != lease["since"]:
+    if facts.written_lease.since != lease.since:
         return ()
     text = (
-        f"the maintenance pause of {lease['owner']} ({lease['reason']}) has ended by itself: "
+        f"the maintenance pause of {lease.owner} ({lease.reason}) has ended by itself: "
         "the gateway is watched again"
     )
-    return (Event(f"gateway.lease:{lease['since']:.0f}", text, "warning"),)
+    return (Event(f"gateway.lease:{lease.since:.0f}", text, "warning"),)
 
 
-def _own_lease(facts: Facts, now: float) -> dict[str, object] | None:
+def _own_lease(facts: Facts, now: float) -> Lease | None:
     lease = facts.written_lease
-    if lease is None or not lease.active(now):
-        return None
-    return {"owner": lease.owner, "reason": lease.reason, "since": lease.since, "until": lease.until}
+    return lease if lease is not None and lease.active(now) else None
 
 
 def _confirmed(memory: Memory, now: float, rules: Rules) -> bool:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .._common.files import is_alive, read_regular, write_atomic
+from ..core.typed import object_of
 from ..errors import OpsError
 from ..host.gateway import service_suffix
 from ..launcher import is_ours, launcher_text
@@ -129,11 +130,10 @@ def write_script(home: Path) -> Path:
 def installed(home: Path) -> Installed | None:
     """What install wrote down; None when it did not, or when that cannot be read."""
     try:
-        data = json.loads(read_regular(home / "ops" / RECORD))
-        respawns = tuple(float(at) for at in data.get("respawns", []))
-        return Installed(str(data["mode"]), str(data["unit"]), str(data["path"]), respawns)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        found: Installed = object_of(Installed, read_regular(home / "ops" / RECORD))
+    except (OSError, ValueError):
         return None
+    return found
 
 
 def record(home: Path, found: Installed) -> None:

@@ -16,6 +16,7 @@ from .. import settings
 from .._common.files import FileLock, read_regular, write_atomic
 from .._common.home import private_dir
 from ..core.finding import Finding, Reading
+from ..core.typed import decoded, typed
 from ..errors import OpsError
 from .probe_kinds import check
 from .probe_set import FILE, Probe, load
@@ -152,16 +153,15 @@ def read_baseline(home: Path) -> Baseline | None:
     """The accepted baseline, None when nothing was accepted yet. A damaged one is an OpsError, never none."""
     path = home / "ops" / BASELINE
     try:
-        data = json.loads(read_regular(path))
-        probes = {str(name): (str(row[0]), bool(row[1])) for name, row in data["probes"].items()}
-        if data["format"] != FORMAT:
-            raise OpsError(
-                f"{path} has format {data['format']}; this version reads {FORMAT}: update hermes-ops"
-            )
-        return Baseline(float(data["accepted_at"]), probes)
+        data = decoded(read_regular(path))
+        written = typed(int, data["format"])
+        if written != FORMAT:
+            raise OpsError(f"{path} has format {written}; this version reads {FORMAT}: update hermes-ops")
+        probes = typed(dict[str, tuple[str, bool]], data["probes"])
+        return Baseline(typed(float, data["accepted_at"]), probes)
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise OpsError(
             f"{path} cannot be read ({type(error).__name__}); `hermes ops probes accept` replaces it"
         ) from None

@@ -15,6 +15,7 @@ from ..core.finding import SEVERITIES, Blind, Finding, Reading
 from ..core.incident_text import clean
 from ..core.moment import show
 from ..core.state import StateFile
+from ..core.typed import typed
 
 FORMAT = 1
 LIMIT = 6000  # characters of a brief
@@ -122,4 +123,5 @@ def _bounded(lines: list[str], foot: list[str]) -> str:
 
 
 def _check(data: dict[str, Any]) -> object:
-    return ([Line(*value) for value in data["open"].values()], data["at"], list(data["events"]))
+    told = typed(dict[str, tuple[str, str]], data["open"])
+    return told, typed(float | None, data["at"]), typed(list[str], data["events"])

@@ -18,9 +18,6 @@ from ..host.zone import Zone, zone
 MISSING = "missing"
 UNREADABLE = "unreadable"
 OUTSIDE = "outside scripts/"
-_LISTS = ("deliver", "skills", "context_from", "toolsets")
-_NUMBERS = ("prompt_chars", "repeat")
-_OPTIONAL = ("model", "provider", "base_url", "script", "workdir", "origin", "toolsets")
 _LARGEST_SCRIPT = 16_000_000  # bytes of a script that are hashed
 
 
@@ -81,22 +78,6 @@ class Declared:
         return {
             name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()
         }
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Declared:
-        """What `as_dict` wrote. Raises TypeError or KeyError for anything else."""
-        values = {name: data[name] for name in cls.__dataclass_fields__}
-        for name, value in values.items():
-            if name in _LISTS and not (value is None and name == "toolsets"):
-                if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-                    raise TypeError(f"{name} is no list of texts")
-                values[name] = tuple(value)
-            elif name in _NUMBERS:
-                if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
-                    raise TypeError(f"{name} is no number")
-            elif not isinstance(value, str) and not (value is None and name in _OPTIONAL):
-                raise TypeError(f"{name} is no text")
-        return cls(**values)
 
 
 @dataclass(frozen=True)

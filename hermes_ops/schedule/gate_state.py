@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from .._common.command_line import UsageError
 from ..core.state import StateFile
+from ..core.typed import typed
 from ..errors import OpsError
 
 FORMAT = 1
@@ -72,12 +73,8 @@ def read(name: str, data: dict[str, Any]) -> Gate:
     """A gate from the data of its file; {} is one that never ran."""
     if not data:
         return Gate(name)
-    values = {key: data[key] for key in Gate.__dataclass_fields__ if key != "name"}
-    for key in ("text", "compared", "failure"):
-        if values[key] is not None and not isinstance(values[key], str):
-            raise TypeError(f"{key} is no text")
-    values["outcomes"] = tuple(str(outcome) for outcome in values["outcomes"])[-REMEMBERED:]
-    return Gate(name, **values)
+    gate: Gate = typed(Gate, {**data, "name": name})
+    return replace(gate, outcomes=gate.outcomes[-REMEMBERED:])
 
 
 def written(gate: Gate) -> dict[str, Any]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..core.action import Action, Done
 from ..core.finding import DAY
 from ..core.state import StateFile
+from ..core.typed import typed
 from ..core.watch import Context
 from ..errors import OpsError, Unreadable
 from ..settings import load
@@ -20,6 +22,20 @@ FORMAT = 1
 KEPT = 200
 
 Apply = Callable[..., Done]
+
+
+@dataclass(frozen=True)
+class _Made:
+    """A move as it is written; ``undo`` are the arguments of the edit that takes it back."""
+
+    at: float
+    profile: str
+    home: str
+    job: str
+    name: str
+    before: str
+    after: str
+    undo: dict[str, Any]
 
 
 def wishes(home: Path) -> Wishes:
@@ -133,8 +149,8 @@ def _record(move: Move, done: Done, now: float) -> dict[str, Any]:
 
 
 def _check(data: dict[str, Any]) -> None:
-    for one in data["moves"]:
-        if not JOB_ID.fullmatch(one["job"]) or not isinstance(one["undo"]["schedule"], str):
-            raise ValueError("a move that is none")
-        if not isinstance(one["home"], str) or not isinstance(one["name"], str):
+    for one in typed(list[_Made], data["moves"]):
+        typed(str, one.undo["schedule"])
+        typed(dict[str, Any], one.undo.get("expect", {}))
+        if not JOB_ID.fullmatch(one.job) or "\0" in one.home:
             raise ValueError("a move that is none")

@@ -18,6 +18,7 @@ from .. import settings
 from .._common.files import open_regular, write_atomic
 from ..core.action import Action, apply
 from ..core.state import StateFile
+from ..core.typed import typed
 from ..errors import OpsError, Unreadable
 from ..host.jobs import Job, read_jobs
 from ..host.zone import zone
@@ -42,6 +43,8 @@ _NOT_DELIVERED = re.compile(
     r"no delivery target|unknown platform|not configured/enabled|failed to load gateway config"
     r"|delivery error: |^delivery to .+ (?:failed|skipped)"
 )
+_JOB_ID = re.compile(r"[0-9a-f]{12}")
+_SCRIPT = re.compile(r"ops-remind-[0-9a-f]+\.py")
 _SILENT = {"[SILENT]", "SILENT", "NO_REPLY", "NO REPLY"}
 
 
@@ -354,7 +357,12 @@ def _file(home: Path) -> StateFile:
 
 
 def _read(data: dict[str, Any]) -> list[Reminder]:
-    return [Reminder(**entry) for entry in data["reminders"]]
+    found: list[Reminder] = typed(list[Reminder], data["reminders"])
+    for one in found:
+        # Both end up in commands and in the name of a file that is removed.
+        if not _JOB_ID.fullmatch(one.job_id) or not _SCRIPT.fullmatch(one.script):
+            raise ValueError(f"reminder {one.id[:20]!r} is none")
+    return found
 
 
 def _reminders(home: Path) -> Iterable[Reminder]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..core.state import StateFile
+from ..core.typed import typed
 from .declared import Declared, Schedules
 
 FORMAT = 1
@@ -30,6 +31,26 @@ class Snapshot:
     def of(self, profile: str) -> dict[str, Declared]:
         """The jobs of one profile."""
         return {key: job for key, job in self.jobs.items() if job.profile == profile}
+
+
+@dataclass(frozen=True)
+class _Acceptance:
+    at: float
+    by: str
+    reason: str
+    jobs: int
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """The file as it is written."""
+
+    at: float
+    by: str
+    reason: str
+    zones: dict[str, str]
+    jobs: tuple[Declared, ...]
+    history: tuple[_Acceptance, ...]
 
 
 @dataclass(frozen=True)
@@ -66,11 +87,10 @@ def _file(home: Path) -> StateFile:
 
 
 def _read(data: dict[str, Any]) -> Snapshot:
-    jobs = [Declared.from_dict(job) for job in data["jobs"]]
-    zones = {str(name): str(zone) for name, zone in data["zones"].items()}
-    history = tuple(dict(entry) for entry in data["history"])
-    by_key = {job.key: job for job in jobs}
-    return Snapshot(float(data["at"]), str(data["by"]), str(data["reason"]), zones, by_key, history)
+    kept: _Kept = typed(_Kept, data)
+    by_key = {job.key: job for job in kept.jobs}
+    history = tuple(asdict(entry) for entry in kept.history)
+    return Snapshot(kept.at, kept.by, kept.reason, kept.zones, by_key, history)
 
 
 def _written(snapshot: Snapshot) -> dict[str, Any]:

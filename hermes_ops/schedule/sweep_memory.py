@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.incident_text import clean
 from ..core.state import StateFile
+from ..core.typed import typed
 from ..host.jobs import Job
 
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ def key_of(profile: Profile, job: Job) -> str:
 
 def read(data: dict[str, Any]) -> dict[str, Known]:
     """What is remembered, by "<profile>/<job>"."""
-    return {key: Known(**value) for key, value in data["jobs"].items()}
+    known: dict[str, Known] = typed(dict[str, Known], data["jobs"])
+    return known
 
 
 def observed(known: dict[str, Known], profile: Profile, jobs: Iterable[Job], now: float) -> dict[str, Known]:
@@ -84,4 +86,4 @@ def _signature(job: Job) -> str:
 
 
 def _check(data: dict[str, Any]) -> object:
-    return read(data)
+    return read(data), typed(float | None, data["at"])

@@ -160,11 +160,10 @@ def _ours(home: Path, entry: Entry, jobs: Jobs | Unreadable, own: str) -> Eviden
     if job is None:
         return Evidence(False)
     last = last_run(home, entry.name)
-    error = last.get("error")
     return Evidence(
         True,
-        last_ok=_time(last.get("last_ok")),
-        error=str(error) if error else None,
+        last_ok=last.last_ok,
+        error=last.error or None,
         job=job,
         key=f"{own}/{job.id}",
         since=job.created_at,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.action import Action, Done
 from ..core.finding import Blind, Finding
 from ..core.state import StateFile
+from ..core.typed import typed
 from ..errors import Unreadable
 from ..host.jobs import Job, Jobs
 from .run_costs import JOB_ID
@@ -28,6 +29,32 @@ STAMP = ("paused_at", "paused_reason")  # the host's words that tell one pause f
 
 Apply = Callable[..., Done]
 Read = Callable[[Path], Jobs]
+
+
+@dataclass(frozen=True)
+class _Record:
+    """A paused job as it is written; ``paused_at`` and ``paused_reason`` are the host's, only compared."""
+
+    profile: str
+    home: str
+    job: str
+    name: str
+    day: str
+    at: float
+    asked: bool
+    status: str
+    reason: str = ""
+    paused_at: Any = None
+    paused_reason: Any = None
+
+
+@dataclass(frozen=True)
+class _Day:
+    """What the budget did on a day: "acting", "open" or "done", when, and which jobs it paused."""
+
+    status: str
+    at: float
+    jobs: list[str]
 
 
 def state_file(home: Path) -> StateFile:
@@ -318,17 +345,12 @@ def _forget(data: dict[str, Any]) -> None:
 
 def _check(data: dict[str, Any]) -> None:
     """Raise unless this is a record of ours; a job id that is none would end up in a command."""
-    for one in data["paused"]:
-        texts = (one["profile"], one["home"], one["name"], one["day"], one["status"])
-        if not all(isinstance(text, str) for text in texts) or not JOB_ID.fullmatch(one["job"]):
+    for one in typed(list[_Record], data["paused"]):
+        if not JOB_ID.fullmatch(one.job) or "\0" in one.home:
             raise ValueError("a paused job that is none")
-        if not isinstance(one["asked"], bool):
-            raise ValueError("a paused job that is none")
-        float(one["at"])
-    for one in data["days"].values():
-        if one["status"] not in ("acting", "open", "done") or not isinstance(one["jobs"], list):
+    for one in typed(dict[str, _Day], data["days"]).values():
+        if one.status not in ("acting", "open", "done"):
             raise ValueError("a day that is none")
-        float(one["at"])
 
 
 def _apply() -> Apply:

@@ -89,13 +89,13 @@ def test_a_fault_of_the_watcher_is_said_once_and_keeps_what_was_open(home, scrip
     assert outcome.error
     assert once(scripted, home, NOW + 2 * STEP)[1] == []
     kept = run.last_run(home, "scripted")
-    assert (kept["last_ok"], kept["last_run"]) == (NOW, NOW + 2 * STEP)
+    assert (kept.last_ok, kept.last_run) == (NOW, NOW + 2 * STEP)
     assert [one.state for one in Incidents(home).all() if one.id == "test.disk:default/disk"] == ["open"]
     # It sees again: that is said, and what it saw before is still open, so not said anew.
     scripted.sees = wrong()
     lines = once(scripted, home, NOW + 3 * STEP)[1]
     assert len(lines) == 1
-    assert run.last_run(home, "scripted")["error"] is None
+    assert run.last_run(home, "scripted").error is None
 
 
 def test_the_place_of_a_fault_is_kept_without_secrets(home, scripted):
@@ -199,7 +199,7 @@ def test_a_look_by_hand_tells_all_and_counts_as_telling_nobody(home, scripted, c
         assert cli.main(["watch", "scripted"]) == 1
         assert "the disk is full" in capsys.readouterr().out
     assert Incidents(home).all() == []
-    assert run.last_run(home, "scripted") == {}
+    assert run.last_run(home, "scripted") == run.LastRun()
     assert cli.main(["watch", "scripted", "--scheduled"]) == 0
     assert "the disk is full" in capsys.readouterr().out
 

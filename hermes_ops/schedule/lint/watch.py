@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ...core.finding import Blind, Event, Finding, Reading
 from ...core.state import StateFile
+from ...core.typed import typed
 from ...core.watch import Context
 from ...errors import Unreadable
 from ...host.jobs import Job, read_jobs
@@ -126,9 +127,7 @@ def acknowledge(home: Path, seen: Mapping[str, str]) -> list[str]:
 
 def _state(home: Path) -> StateFile:
     def check(data: dict[str, object]) -> None:
-        prompts = data["prompts"]
-        if not isinstance(prompts, dict) or not all(isinstance(one, str) for one in prompts.values()):
-            raise TypeError("prompts must be texts by job")
+        typed(dict[str, str], data["prompts"])
 
     return StateFile(home / "ops" / "lint.json", FORMAT, lambda: {"prompts": {}}, check)
 
