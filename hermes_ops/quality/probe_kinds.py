@@ -1,7 +1,7 @@
 """What each kind of probe does: a function of its options that returns None (holds) or why it does not.
 
-None waits longer than the probe's timeout: what may hang (a command, a regular expression) runs in a
-process of its own, whose whole group is ended.
+None goes on beyond the probe's timeout: what may hang (a command, a regular expression) runs in a process of
+its own, whose whole group is ended; what looks at many files looks at the clock between two of them.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ import math
 import os
 import stat
 import sys
-from collections.abc import Mapping
-from glob import iglob
+import time
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from glob import has_magic
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ from ..core.moment import FUTURE_SLACK, span
 from .probe_set import Probe
 
 MOST_BYTES = 50_000_000  # of one file that is looked into
+MOST_FILES = 100_000  # that a pattern may match
 _COUNT = """
 import re, sys
 pattern, limit = sys.argv[1], int(sys.argv[2])
@@ -30,10 +33,16 @@ print(sum(1 for found, _ in zip(re.finditer(pattern, text, re.MULTILINE), range(
 """
 
 
+class _TooSlow(Exception):
+    """The time of a probe is over."""
+
+
 def check(probe: Probe, home: Path, now: float) -> str | None:
     """Run one probe; why it does not hold, or None. Never raises for what it finds."""
     try:
         return _CHECKS[probe.kind](probe.options, probe.timeout, home, now)
+    except _TooSlow:
+        return f"looking at the files took over {probe.timeout:g} s; name fewer of them"
     except OSError as error:
         return f"{error.filename or ''}: {error.strerror or error}".lstrip(": ")
 
@@ -59,7 +68,7 @@ def _file_fresh(options: Mapping[str, Any], timeout: float, home: Path, now: flo
 
 
 def _files_not_empty(options: Mapping[str, Any], timeout: float, home: Path, now: float) -> str | None:
-    files = _files(options["glob"])
+    files = _files(options["glob"], time.monotonic() + timeout)
     if len(files) < options["min_files"]:
         return f"{options['glob']} matches {len(files)} files; at least {options['min_files']:g} are wanted"
     empty = [path.name for path in files if path.stat().st_size == 0]
@@ -126,11 +135,13 @@ def _command(options: Mapping[str, Any], timeout: float, home: Path, now: float)
 def _no_secrets(options: Mapping[str, Any], timeout: float, home: Path, now: float) -> str | None:
     from .._common.redact import Redactor
 
-    files = sorted(_files(options["glob"]), key=lambda path: path.stat().st_mtime, reverse=True)
+    deadline = time.monotonic() + timeout
+    files = sorted(_files(options["glob"], deadline), key=lambda path: path.stat().st_mtime, reverse=True)
     if len(files) < options["min_files"]:
         return f"{options['glob']} matches {len(files)} files; at least {options['min_files']:g} are wanted"
     redactor = Redactor()
     for path in files[: int(options["newest"])]:
+        _in_time(deadline)
         found = redactor.find(_bounded(path).decode("utf-8", "replace"))
         if found:
             kinds = ", ".join(sorted({one.kind for one in found})[:4])
@@ -148,9 +159,61 @@ _CHECKS = {
 }
 
 
-def _files(pattern: str) -> list[Path]:
-    """The regular files of a pattern; temporary ones, whose names begin with a dot, are not matched."""
-    return [Path(name) for name in iglob(pattern, recursive=True) if os.path.isfile(name)]
+def _files(pattern: str, deadline: float) -> list[Path]:
+    """The regular files of a pattern, looked for until `deadline` (monotonic). OSError for over MOST_FILES.
+
+    `**` stands for any folders below; links are not followed for it, since they may lead round in a circle.
+    Temporary files and folders, whose names begin with a dot, are matched by a dot alone.
+    """
+    found: dict[str, None] = {}
+    root = Path(pattern).anchor
+    waiting = [(root, _parts(pattern[len(root) :]))]
+    while waiting:
+        folder, (part, *below) = waiting.pop()
+        if part == "**":
+            waiting += [(one.path, [part, *below]) for one in _entries(folder, "*", deadline) if _is_own(one)]
+            waiting.append((folder, below))
+            continue
+        here = [os.path.join(folder, part)]
+        if has_magic(part):
+            here = [one.path for one in _entries(folder, part, deadline)]
+        if below:
+            waiting += [(path, below) for path in here if os.path.isdir(path)]
+        else:
+            found |= dict.fromkeys(path for path in here if os.path.isfile(path))
+        if len(found) > MOST_FILES:
+            raise OSError(0, f"more than {MOST_FILES:,} files match", pattern)
+    return list(map(Path, found))
+
+
+def _parts(pattern: str) -> list[str]:
+    """The parts of a pattern; `**` behind `**` adds nothing, at the end it stands for all that is below."""
+    parts = [part for part in pattern.split("/") if part]
+    parts = [part for i, part in enumerate(parts) if part != "**" or parts[i - 1 : i] != ["**"]]
+    return [*parts, "*"] if parts[-1:] in ([], ["**"]) else parts
+
+
+def _is_own(entry: os.DirEntry[str]) -> bool:
+    return entry.is_dir(follow_symlinks=False)
+
+
+def _entries(folder: str, part: str, deadline: float) -> Iterator[os.DirEntry[str]]:
+    """What of a folder a part of a pattern matches; nothing of one that cannot be read."""
+    try:
+        entries = os.scandir(folder or ".")
+    except OSError:
+        return
+    with entries:
+        for entry in entries:
+            _in_time(deadline)
+            hidden = entry.name.startswith(".") and not part.startswith(".")
+            if not hidden and fnmatchcase(entry.name, part):
+                yield entry
+
+
+def _in_time(deadline: float) -> None:
+    if time.monotonic() > deadline:
+        raise _TooSlow
 
 
 def _bounded(path: Path) -> bytes:

@@ -12,7 +12,7 @@ import pytest
 from hermes_ops import cli
 from hermes_ops.core.watch import Context
 from hermes_ops.errors import OpsError
-from hermes_ops.quality import probe_set, probes
+from hermes_ops.quality import probe_kinds, probe_set, probes
 from hermes_ops.quality.probe_kinds import check
 
 NOW = 1_796_000_000.0
@@ -122,6 +122,41 @@ def test_empty_files_are_counted_and_no_match_is_no_success(home):
     assert "b.md" in probe(home, "files_not_empty", glob="out/*.md")
     assert probe(home, "files_not_empty", glob="out/*.md", max_empty=1) is None
     assert "matches 0 files" in probe(home, "files_not_empty", glob="nowhere/*")
+
+
+def test_a_pattern_finds_what_a_shell_would_find_and_no_hidden_file(home, monkeypatch):
+    made = ("a.md", "b/a.md", "b/c/a.md", "b/c/d.txt", ".x.md", "b/.x/a.md", "b/.x/.y.md")
+    for name in made:
+        aged(home / "t" / name, 1)
+    (home / "t" / "link").symlink_to(home / "t" / "b")
+    (home / "t" / "dir.md").mkdir()
+
+    def found(pattern: str) -> list[str]:
+        paths = probe_kinds._files(str(home / pattern), time.monotonic() + 60)
+        return sorted(str(path.relative_to(home / "t")) for path in paths)
+
+    assert found("t/*.md") == ["a.md"]
+    assert found("t/**/*.md") == ["a.md", "b/a.md", "b/c/a.md"]
+    assert found("t/**/c/**") == ["b/c/a.md", "b/c/d.txt"]
+    assert found("t/**/**/d.*") == ["b/c/d.txt"]
+    assert found("t/*/a.md") == ["b/a.md", "link/a.md"]
+    assert found("t/.*") == [".x.md"] and found("t/b/.x/*.md") == ["b/.x/a.md"]
+    assert found("t/b/c/d.txt") == ["b/c/d.txt"] and found("t/[!a]*/c/?.md") == ["b/c/a.md", "link/c/a.md"]
+    assert found("none/*") == []
+    monkeypatch.setattr(probe_kinds, "MOST_FILES", 2)
+    assert "more than 2 files" in probe(home, "no_secrets", glob="t/**/*.md")
+
+
+def test_a_pattern_that_leads_round_in_a_circle_or_takes_too_long_ends(home, monkeypatch):
+    (home / "loop").mkdir()
+    for name in "ab":
+        (home / "loop" / name).symlink_to(".")
+    assert "matches 0 files" in probe(home, "no_secrets", glob="loop/**/*.x", timeout=30)
+    started = time.monotonic()
+    steep = "/".join(["loop", *"*" * 40, "x"])  # 2 to the 40th ways
+    assert "took over 0.5 s" in probe(home, "files_not_empty", glob=steep, timeout=0.5)
+    assert "took over 0.5 s" in probe(home, "no_secrets", glob=steep, timeout=0.5)
+    assert time.monotonic() - started < 20
 
 
 def test_json_keys_are_looked_for_with_the_size_of_what_they_hold(home):
