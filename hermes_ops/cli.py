@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 from . import __version__
 from ._common.command_line import Parser, UsageError, carry_out, complain
+from ._common.home import hermes_home
 from .errors import OpsError
 
 PROGRAM = "hermes ops"
@@ -117,6 +118,9 @@ def run(arguments: argparse.Namespace) -> int:
 def _spoken(handler: Callable[[Any], int], arguments: argparse.Namespace) -> int:
     """Run a command; what it complains of may quote texts of the host, so it is redacted."""
     try:
+        home = hermes_home()
+        if not home.is_dir():
+            raise OpsError(f"{home} is no directory; HERMES_HOME should name the home of a Hermes Agent")
         return handler(arguments)
     except (OpsError, UsageError) as error:
         from .speak import clean

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -90,10 +91,23 @@ class Jobs:
 def read_jobs(home: Path) -> Jobs:
     """Read `<home>/cron/jobs.json`: envelope or bare list, BOM, raw control characters.
 
-    No file is no jobs (a home that never had any). A file that cannot be read, or is torn even after a short
-    wait for the host to finish replacing it, raises Unreadable naming it.
+    No file is no jobs, in a home that never ran any. A file that is gone, cannot be read, or is torn even
+    after a short wait for the host to finish replacing it, raises Unreadable naming it.
     """
-    return read_jobs_file(home / "cron" / "jobs.json")
+    path = home / "cron" / "jobs.json"
+    found = read_jobs_file(path)
+    if not found.jobs and not path.exists() and _has_run_jobs(home):
+        raise Unreadable(path, "it is gone, though jobs have run here")
+    return found
+
+
+def _has_run_jobs(home: Path) -> bool:
+    """Whether a job left its outputs: with the last job the host removes them, and keeps an empty list."""
+    try:
+        with os.scandir(home / "cron" / "output") as entries:
+            return any(entry.is_dir() for entry in entries)
+    except OSError:
+        return False
 
 
 def read_jobs_file(path: Path) -> Jobs:

@@ -115,6 +115,15 @@ def test_in_a_chat_incidents_are_shown_acknowledged_and_snoozed(home):
     assert "wallet" in slash.run("watchers")
 
 
+def test_a_home_that_does_not_exist_is_an_error_and_is_not_made(tmp_path, monkeypatch, capsys):
+    missing = tmp_path / "missing"
+    monkeypatch.setenv("HERMES_HOME", str(missing))
+    for words in ([], ["sweep"], ["watch", "wallet"], ["costs"]):
+        assert cli.main(words) == 1
+        assert "HERMES_HOME" in capsys.readouterr().err
+    assert not missing.exists()
+
+
 def test_a_message_in_any_script_is_one_line_of_it(home, capsys):
     assert cli.main(["watch", "утро"]) == 2
     assert "утро" in capsys.readouterr().err

@@ -217,3 +217,14 @@ def test_a_job_is_found_by_id_beginning_and_name(tmp_path: Path) -> None:
         find(jobs, "")
     with pytest.raises(OpsError, match="holds no jobs"):
         find(read_jobs(tmp_path / "nowhere"), "x")
+
+
+def test_a_list_that_is_gone_is_not_a_home_without_jobs(tmp_path):
+    assert read_jobs(tmp_path).jobs == ()
+    (tmp_path / "cron" / "output").mkdir(parents=True)
+    assert read_jobs(tmp_path).jobs == ()
+    (tmp_path / "cron" / "output" / "0123456789ab").mkdir()
+    with pytest.raises(Unreadable, match="gone"):
+        read_jobs(tmp_path)
+    (tmp_path / "cron" / "jobs.json").write_text('{"jobs": []}')
+    assert read_jobs(tmp_path).jobs == ()
