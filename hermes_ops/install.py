@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -56,11 +57,16 @@ def script_name(watcher: str) -> str:
 
 def installed(home: Path) -> dict[str, str]:
     """watcher -> job id, as install wrote them down; {} when nothing is installed or that is unreadable."""
+    return _record(home, "jobs")
+
+
+def _record(home: Path, kind: str) -> dict[str, str]:
+    """ "jobs": watcher -> job id; "scripts": watcher -> SHA-256 of the script as it was written."""
     try:
-        jobs: dict[str, str] = typed(dict[str, str], decoded(read_regular(_record_path(home)))["jobs"])
+        noted: dict[str, str] = typed(dict[str, str], decoded(read_regular(_record_path(home)))[kind])
     except (OSError, ValueError, KeyError, TypeError):
         return {}
-    return jobs
+    return noted
 
 
 def installed_job(home: Path, watcher: str) -> str | None:
@@ -98,13 +104,11 @@ def install(
 ) -> Iterator[Step]:
     """Install watchers one by one; what is as it should be is left alone. Yields a step for each."""
     with _alone(home, dry_run):
-        record = installed(home)
         for watcher in watchers:
             # Read anew each time: the host's list is what counts, whoever changed it meanwhile.
             step = _install_one(home, watcher, deliver, _job_of(read_jobs(home), watcher), dry_run)
-            if step.ok and step.job_id and not dry_run and record.get(watcher.name) != step.job_id:
-                record[watcher.name] = step.job_id
-                _write_record(home, record)
+            if step.ok and step.job_id and not dry_run:
+                _note(home, watcher, step.job_id)
             yield step
 
 
@@ -121,9 +125,13 @@ def uninstall(home: Path, *, dry_run: bool = False) -> Iterator[Step]:
                 done = apply(Action("remove", home, job.id, reason="hermes ops uninstall"), dry_run=dry_run)
                 kept |= set() if done.ok else {watcher.name}
                 yield Step(watcher.name, "remove job", job.id, done.detail, done.ok)
+        used = {job.script for job in read_jobs(home).jobs} if not dry_run else set()
         for watcher, path in scripts(home).items():
-            if watcher in kept:
-                yield Step(watcher, "remove script", None, f"{path} stays: its job is still there", False)
+            if watcher in kept or path.name in used:
+                yield Step(watcher, "remove script", None, f"{path} stays: a job still runs it", False)
+                continue
+            if _is_edited(home, watcher, path):
+                yield Step(watcher, "remove script", None, f"{path} stays: somebody has edited it", False)
                 continue
             if not dry_run:
                 path.unlink()
@@ -158,12 +166,33 @@ def _alone(home: Path, dry_run: bool) -> Iterator[None]:
         lock.release()
 
 
+def _note(home: Path, watcher: Watcher, job_id: str) -> None:
+    """Write down the job and the script of a watcher, when that is news."""
+    jobs, hashes = _record(home, "jobs"), _record(home, "scripts")
+    new = {**jobs, watcher.name: job_id}, {**hashes, watcher.name: _hash(home, watcher.name)}
+    if new != (jobs, hashes):
+        _write_record(home, *new)
+
+
 def _forget(home: Path, kept: set[str]) -> None:
-    record = {name: job for name, job in installed(home).items() if name in kept}
-    if record:
-        _write_record(home, record)
+    jobs, hashes = (
+        {name: value for name, value in _record(home, kind).items() if name in kept}
+        for kind in ("jobs", "scripts")
+    )
+    if jobs:
+        _write_record(home, jobs, hashes)
     else:
         _record_path(home).unlink(missing_ok=True)
+
+
+def _hash(home: Path, watcher: str) -> str:
+    return sha256(read_regular(home / "scripts" / script_name(watcher), 1_000_000)).hexdigest()
+
+
+def _is_edited(home: Path, watcher: str, path: Path) -> bool:
+    """Whether a script of ours is no longer as it was written; one of which nothing is noted may be old."""
+    noted = _record(home, "scripts").get(watcher)
+    return noted is not None and noted != _hash(home, watcher)
 
 
 def _install_one(home: Path, watcher: Watcher, deliver: str, job: Job | None, dry_run: bool) -> Step:
@@ -229,8 +258,9 @@ def _write_script(home: Path, watcher: Watcher, dry_run: bool) -> bool:
         there = None
     if there == text:
         return False
-    if there is not None and not is_ours(there):
-        raise OpsError(f"{path} is not ours: move it away, or rename it")
+    if there is not None and (not is_ours(there) or _is_edited(home, watcher.name, path)):
+        why = "somebody has edited it" if is_ours(there) else "it is not ours"
+        raise OpsError(f"{path}: {why}; move it away, then install again")
     if not dry_run:
         write_atomic(path, text)
     return True
@@ -249,5 +279,6 @@ def _record_path(home: Path) -> Path:
     return home / "ops" / "install.json"
 
 
-def _write_record(home: Path, record: dict[str, str]) -> None:
-    write_atomic(_record_path(home), json.dumps({"format": FORMAT, "jobs": record}, sort_keys=True) + "\n")
+def _write_record(home: Path, jobs: dict[str, str], scripts: dict[str, str]) -> None:
+    data = {"format": FORMAT, "jobs": jobs, "scripts": scripts}
+    write_atomic(_record_path(home), json.dumps(data, sort_keys=True) + "\n")

@@ -21,4 +21,4 @@ def run(arguments: Any) -> int:
     else:
         for line in seen.lines():
             say(line)
-    return 1 if seen.incidents else 0
+    return 0 if seen.well else 1

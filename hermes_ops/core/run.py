@@ -8,6 +8,7 @@ anything else as a failure of the script, every time.
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -16,10 +17,10 @@ from importlib import import_module
 from pathlib import Path
 
 from .. import settings
-from .._common.files import FileLock, read_regular, write_atomic
+from .._common.files import FileLock, is_alive, read_regular, write_atomic
 from .._common.home import private_dir
 from ..errors import OpsError, Unreadable
-from .finding import DAY, Blind, Finding, Reading
+from .finding import DAY, HOUR, Blind, Finding, Reading
 from .incident import Incidents, Message
 from .typed import object_of
 from .watch import Context, Watcher
@@ -37,6 +38,8 @@ OPTIONS = (
 )
 FORMAT = 1
 STAMP_SLACK = 1.0  # seconds; the host's stamp of a run may be cut to whole ones
+UNNOTED = 6 * HOUR  # between two messages where it cannot be noted that one was said
+LEFTOVER = HOUR  # age of a temporary file of a process that is gone
 LONGEST_WAIT = 0.2  # seconds that a second run of the same watcher waits for the first
 
 
@@ -71,6 +74,7 @@ def run(watcher: Watcher, home: Path, now: float, say: Callable[[str], None]) ->
         if undelivered is not None and messages:
             _say_elsewhere(home, messages)
         record(home, watcher.name, now, error)
+        _tidy(home, now)
         if error is None:
             _ping(home, watcher.name)
         return Outcome(True, reading, tuple(messages), error)
@@ -203,6 +207,18 @@ def _keep_traceback(home: Path, name: str) -> None:
         pass
 
 
+def _tidy(home: Path, now: float) -> None:
+    """Remove what a process that was killed in the middle of a write has left."""
+    for folder in (home / "ops", home / "ops" / "watchers"):
+        for path in folder.glob(".tmp-*"):
+            try:
+                pid = int(path.name.split("-")[1])
+                if is_alive(pid, None) is False and now - path.stat().st_mtime > LEFTOVER:
+                    path.unlink()
+            except (OSError, ValueError, IndexError):
+                continue
+
+
 def _directory(home: Path) -> Path:
     return private_dir(home / "ops" / "watchers")
 
@@ -213,29 +229,33 @@ def as_job(name: str, home: Path) -> None:
 
     # Text the host cannot decode would be a failed run, and the message lost.
     sys.stdout.reconfigure(encoding="utf-8", errors="replace")
+    found = watcher(name)
     try:
-        found = watcher(name)
         if found is None:
             raise OpsError(f"no watcher is called {name!r} any more: hermes ops install")
         run(found, home, time.time(), print)
     except Exception as error:
         if not isinstance(error, OpsError):
             _keep_traceback(home, name)
-        mark = home / "ops" / "watchers" / f"{name}.broken"
-        if _is_due(mark):
+        period = found.period if found is not None else DAY
+        if _is_due(home / "ops" / "watchers" / f"{name}.broken", time.time(), period):
             print(f"the {name} watcher cannot run: {_clean(str(error))}. See hermes ops doctor")
 
 
-def _is_due(mark: Path) -> bool:
-    """Whether a day has passed since this was last so; then it is noted as being so now."""
+def _is_due(mark: Path, now: float, period: float) -> bool:
+    """Whether a day has passed since this was last so; then it is noted as being so now.
+
+    Where nothing can be noted (a full disk), by the clock: in one run of every six hours.
+    """
     try:
-        if 0 <= time.time() - mark.stat().st_mtime < DAY:
+        if 0 <= now - mark.stat().st_mtime < DAY:
             return False
     except OSError:
         pass
     try:
         private_dir(mark.parent)
         mark.touch(mode=0o600)
+        os.utime(mark, (now, now))
     except OSError:
-        pass
+        return now % UNNOTED < min(period, UNNOTED)
     return True

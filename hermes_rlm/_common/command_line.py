@@ -66,6 +66,7 @@ def carry_out(
     except failures as error:
         return complain(program, error, 1)
     except OSError as error:
-        return complain(program, f"{error.filename or ''}: {error.strerror or error}", 1)
+        where = f"{error.filename}: " if error.filename else ""
+        return complain(program, f"{where}{error.strerror or error}", 1)
     except KeyboardInterrupt:
         return complain(program, "interrupted", 130)

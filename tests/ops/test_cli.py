@@ -3,13 +3,16 @@
 import argparse
 import io
 import json
+import os
 import subprocess
 import sys
+import time
 from contextlib import redirect_stderr
 
 import pytest
 
 from hermes_ops import cli, slash
+from hermes_ops.core import run
 from hermes_ops.core.finding import Finding, Reading
 from hermes_ops.core.incident import Incidents
 
@@ -75,12 +78,37 @@ def test_no_option_is_ambiguous_to_the_host_which_looks_at_all_of_them():
     assert {option: one for option, one in meant.items() if len(one) > 1} == {}
 
 
+def watched(home, ran=None, error=None):
+    """A home in which one watcher is installed, and ran so long ago."""
+    (home / "ops" / "watchers").mkdir(parents=True, exist_ok=True)
+    (home / "ops" / "install.json").write_text(json.dumps({"format": 1, "jobs": {"wallet": "0123456789ab"}}))
+    if ran is not None:
+        run.record(home, "wallet", time.time() - ran, error)
+
+
+def test_silence_of_watchers_that_do_not_look_is_not_health(home, capsys):
+    watched(home, ran=60)
+    assert cli.main(["status"]) == 0
+    assert "Nothing is wrong" in capsys.readouterr().out
+    for ran, error in ((10 * 86_400, None), (60, "boom"), (-3600, None)):
+        watched(home, ran, error)
+        assert cli.main(["status"]) == 1
+        shown = capsys.readouterr().out
+        assert "NOT KNOWN: wallet" in shown and "Nothing is wrong" not in shown
+        assert "NOT KNOWN" in slash.run("")
+    (home / "ops" / "watchers" / "wallet.json").unlink()
+    assert cli.main(["status"]) == 1  # nothing has been seen yet, and it was installed just now
+    os.utime(home / "ops" / "install.json", (1, 1))
+    assert cli.main(["status"]) == 1
+    assert "has not run since it was installed" in capsys.readouterr().out
+
+
 def test_without_a_command_it_shows_where_things_stand(home, capsys):
-    assert cli.main([]) == 0
+    assert cli.main([]) == 1
     shown = capsys.readouterr().out
     assert "hermes ops install --deliver TARGET" in shown
     arguments = parser_of_the_host().parse_args(["ops"])
-    assert cli.run(arguments) == 0
+    assert cli.run(arguments) == 1
     assert capsys.readouterr().out == shown
 
 

@@ -113,7 +113,7 @@ def test_a_script_of_somebody_else_is_not_overwritten(home, host):
     script = home / "scripts" / "ops-wallet.py"
     script.parent.mkdir()
     script.write_text("print('mine')\n")
-    with pytest.raises(Exception, match="not ours"):
+    with pytest.raises(Exception, match=r"not ours|edited"):
         run(home, names=["wallet"])
     assert script.read_text() == "print('mine')\n"
     assert host.jobs == []
@@ -188,3 +188,18 @@ def test_incidents_of_watchers_that_go_are_closed(home, host):
     Incidents(home).update("wallet", Reading.of([finding]), time.time(), lambda messages: True)
     assert cli.main(["uninstall"]) == 0
     assert Incidents(home).all() == []
+
+
+def test_a_script_that_somebody_edited_or_still_uses_is_left_alone(home, host):
+    run(home, names=["wallet", "sweep"])
+    edited = home / "scripts" / "ops-wallet.py"
+    edited.write_text(edited.read_text() + "\nprint('mine')\n")
+    with pytest.raises(Exception, match="edited"):
+        run(home, names=["wallet"])
+    [job] = [job for job in host.jobs if job["script"] == "ops-sweep.py"]
+    job.update(no_agent=False, prompt="use it")
+    host.path.write_text(json.dumps({"jobs": host.jobs}))
+    steps = {(step.watcher, step.what): step for step in install.uninstall(home)}
+    assert "edited" in steps["wallet", "remove script"].detail
+    assert "still runs it" in steps["sweep", "remove script"].detail
+    assert sorted(path.name for path in (home / "scripts").iterdir()) == ["ops-sweep.py", "ops-wallet.py"]
