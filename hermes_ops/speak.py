@@ -29,14 +29,15 @@ def say(text: str) -> None:
 
 def say_json(data: dict[str, Any]) -> None:
     """Print one JSON object with its `schema`; every text in it is redacted, names of fields are not."""
-    command_line.say_json(_cleaned(data))
+    command_line.say_json(cleaned(data))
 
 
-def _cleaned(value: Any) -> Any:
+def cleaned(value: Any) -> Any:
+    """A value for JSON with every text in it redacted, keys too."""
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, dict):
-        return {clean(key) if isinstance(key, str) else key: _cleaned(item) for key, item in value.items()}
+        return {clean(key) if isinstance(key, str) else key: cleaned(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_cleaned(item) for item in value]
+        return [cleaned(item) for item in value]
     return value

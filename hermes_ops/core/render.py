@@ -1,6 +1,6 @@
 """One table, three renderings: text, Markdown, HTML; and the page every HTML report is.
 
-Every string is escaped for where it goes. A page needs nothing from outside and says so (CSP
+Every string is redacted, and escaped for where it goes. A page needs nothing from outside and says so (CSP
 `default-src 'none'`); it is readable at 390 px and in a dark scheme.
 """
 
@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from html import escape as _escape
 
 from .._common.command_line import printable
+from ..speak import clean
+from .report_file import GENERATOR
 
 NONE = "none"  # what an empty table says
 
@@ -53,7 +55,7 @@ class Bars:
 
 def as_text(table: Table, width: int = 0) -> str:
     """Aligned columns; with a width the last column is cut to fit. Wide characters count two."""
-    rows = [[printable(cell) for cell in row] for row in (table.columns, *table.rows)]
+    rows = [[printable(clean(cell)) for cell in row] for row in (table.columns, *table.rows)]
     widths = [max(columns_of(row[i]) for row in rows) for i in range(len(table.columns))]
     if width and widths:
         widths[-1] = min(widths[-1], max(8, width - sum(widths[:-1]) - 2 * (len(widths) - 1)))
@@ -62,7 +64,7 @@ def as_text(table: Table, width: int = 0) -> str:
     lines = ["  ".join(map(_padded, row, widths, right)).rstrip() for row in rows]
     if not table.rows:
         lines = [*lines, NONE]
-    return "\n".join([printable(table.title), *lines] if table.title else lines)
+    return "\n".join([printable(clean(table.title)), *lines] if table.title else lines)
 
 
 def as_markdown(table: Table) -> str:
@@ -94,24 +96,26 @@ def as_svg(bars: Bars) -> str:
     """An inline SVG chart with a title, a description for readers that cannot see it, and labelled values."""
     most = max((value for _, value, _ in bars.bars if value is not None and value > 0), default=0.0)
     notes = [note or _note(value, bars.unit) for _, value, note in bars.bars]
+    labels = [clean(label) for label, _, _ in bars.bars]
     rows = []
-    for i, (label, value, _) in enumerate(bars.bars):
+    for i, (_, value, _) in enumerate(bars.bars):
         top, share = i * _ROW, 0.0 if not value or most <= 0 else max(0.0, 100 * value / most)
         figure = _figure(bars.figures[i] if bars.figures else "")
+        label = _safe(cut(printable(labels[i]), _LABEL))
         rows.append(
-            f'<g><title>{escape(label)}: {escape(notes[i])}</title><text x="0" y="{top + 15}">'
-            f'{escape(cut(printable(label), _LABEL))}</text><text x="100%" y="{top + 15}" class="v"{figure}>'
-            f'{escape(notes[i])}</text><rect x="0" y="{top + 21}" width="100%" height="{_BAR}" class="all"/>'
+            f'<g><title>{_safe(labels[i])}: {_safe(notes[i])}</title><text x="0" y="{top + 15}">'
+            f'{label}</text><text x="100%" y="{top + 15}" class="v"{figure}>'
+            f'{_safe(notes[i])}</text><rect x="0" y="{top + 21}" width="100%" height="{_BAR}" class="all"/>'
             f'<rect x="0" y="{top + 21}" width="{share:.2f}%" height="{_BAR}" class="bar"/></g>'
         )
-    told = "; ".join(f"{label}: {note}" for (label, _, _), note in zip(bars.bars, notes, strict=True))
+    told = "; ".join(f"{label}: {note}" for label, note in zip(labels, notes, strict=True))
     name = "c" + hashlib.sha256(f"{bars.title}\n{told}".encode("utf-8", "replace")).hexdigest()[:12]
     height = max(1, len(bars.bars)) * _ROW
     empty = "" if bars.bars else f'<text x="0" y="15">{NONE}</text>'
     return (
         f'<svg class="chart" role="img" width="100%" height="{height}" aria-labelledby="{name}t {name}d" '
         f'xmlns="http://www.w3.org/2000/svg"><title id="{name}t">{escape(bars.title)}</title>'
-        f'<desc id="{name}d">{escape(told or NONE)}</desc>{"".join(rows)}{empty}</svg>'
+        f'<desc id="{name}d">{_safe(told or NONE)}</desc>{"".join(rows)}{empty}</svg>'
     )
 
 
@@ -143,14 +147,18 @@ def page(title: str, subtitle: str, sections: Sequence[tuple[str, str]]) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="color-scheme" content="light dark"><meta name="referrer" content="no-referrer">'
-        f"<title>{escape(title)}</title><style>{STYLE}</style></head>\n"
+        f"{GENERATOR}<title>{escape(title)}</title><style>{STYLE}</style></head>\n"
         f"<body><main><header><h1>{escape(title)}</h1>"
         f"<p>{escape(subtitle)}</p></header>\n{body}</main></body></html>\n"
     )
 
 
 def escape(text: str) -> str:
-    """Text for HTML, also inside an attribute; what cannot be printed is shown by its code."""
+    """Text for HTML, also inside an attribute: redacted; what cannot be printed is shown by its code."""
+    return _safe(clean(text))
+
+
+def _safe(text: str) -> str:
     return _escape(printable(text), quote=True)
 
 
@@ -189,6 +197,7 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]|~#])")
 
 
 def _markdown(text: str) -> str:
+    text = clean(text)
     plain = " ".join(text.split()) if "\n" in text or "\r" in text else text
     quoted = printable(plain).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return _MARKDOWN.sub(r"\\\1", quoted)
@@ -203,7 +212,7 @@ def _cells(table: Table, i: int, kinds: Sequence[str]) -> str:
 
 
 def _figure(place: str) -> str:
-    return f' data-figure="{escape(place)}"' if place else ""
+    return f' data-figure="{_escape(place)}"' if place else ""
 
 
 def _note(value: float | None, unit: str) -> str:

@@ -167,3 +167,13 @@ def test_a_page_names_no_other_place_and_admits_none():
 def test_the_same_content_gives_the_same_bytes():
     bars = Bars("t", "USD", (("a", 1.0, ""),))
     assert page("t", "s", [("h", as_svg(bars))]) == page("t", "s", [("h", as_svg(bars))])
+
+
+def test_no_renderer_shows_a_secret_not_even_the_part_that_is_left_when_it_is_cut():
+    secret = "gh" + "p_" + "a1B2" * 9
+    label = f"sessions of the model {secret}"
+    table = Table((label, "n"), ((label, label),), title=label)
+    chart = Bars(label, "USD", ((label, 1.0, ""),))
+    shown = [as_text(table), as_text(table, 60), as_markdown(table), as_html(table), as_svg(chart)]
+    shown += [paragraph(label), big_figures([(label, label, "")]), page(label, label, [(label, "")])]
+    assert [text for text in shown if secret[:8] in text] == []
