@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from .._common.command_line import UsageError
-from .._common.files import write_atomic
 from .._common.home import hermes_home
+from ..core import report_file
 from ..core.render import as_text
 from ..core.watch import Context
-from ..errors import OpsError
 from ..speak import say, say_json
 from ..spend.costs import GROUPS, NO_JOB, TOP, Report, from_ledger
 from ..spend.costs_text import (
@@ -52,7 +51,9 @@ def run(arguments: argparse.Namespace) -> int:
     finally:
         context.close()
     if arguments.out:
-        _write(Path(arguments.out), report, zone.tz)
+        from ..spend.costs_page import as_page
+
+        report_file.write(Path(arguments.out), as_page(report, zone.tz), context.home)
     if arguments.json:
         say_json(report.as_dict())
     elif arguments.out:
@@ -113,16 +114,6 @@ def _namer(context: Context) -> Any:
         return label, {"profile": profile, "source": source, "job": job_id, "stop": command}
 
     return name
-
-
-def _write(path: Path, report: Report, tz: Any) -> None:
-    from ..spend.costs_page import as_page
-
-    if path.is_dir():
-        raise OpsError(f"{path} is a directory; --out takes the name of a file")
-    if not path.absolute().parent.is_dir():
-        raise OpsError(f"{path.parent} is not there; --out takes a file in an existing directory")
-    write_atomic(path.absolute(), as_page(report, tz))
 
 
 def _say(report: Report, tz: Any, by: str | None) -> None:

@@ -8,15 +8,23 @@ from pathlib import Path
 from typing import Any
 
 from .._common.command_line import UsageError, complain
-from .._common.files import write_atomic
 from .._common.home import hermes_home
 from .._common.terminal import printable
+from ..core import report_file
 from ..schedule import commit, notes, table
 from ..schedule.declared import Schedules, read_all
-from ..speak import say, say_json
+from ..speak import cleaned, say, say_json
 
+WRITTEN_BY = f"{report_file.WRITTEN_BY} table"
 FORMATS = ("text", "markdown", "html", "json")
-_BY_ENDING = {".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm": "html", ".json": "json"}
+_BY_ENDING = {
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".html": "html",
+    ".htm": "html",
+    ".json": "json",
+    ".txt": "text",
+}
 
 
 def add_arguments(parser: Any) -> None:
@@ -53,7 +61,9 @@ def run(arguments: Any) -> int:
         watchers = None if arguments.jobs else table.active_watchers(home)
         content = _content(table.sections(readable, watchers, noted), form)
         if arguments.out:
-            return _write(Path(arguments.out).absolute(), content, arguments.commit)
+            if form == "text":
+                content = f"{table.INTRODUCTION}\n\n{content}"
+            return _write(Path(arguments.out).absolute(), content, home, arguments.commit)
         _print(content)
     for problem in unread:
         complain("hermes ops table", problem, 1)
@@ -77,7 +87,8 @@ def _format(arguments: Any) -> str:
 
 def _content(found: list[table.Section], form: str) -> str:
     if form == "json":
-        return json.dumps({"schema": 1, **table.as_json(found)}, indent=1, sort_keys=True) + "\n"
+        data = {"schema": 1, "written_by": WRITTEN_BY, **cleaned(table.as_json(found))}
+        return json.dumps(data, indent=1, sort_keys=True) + "\n"
     return {"text": table.as_text, "markdown": table.as_markdown, "html": table.as_html}[form](found)
 
 
@@ -86,16 +97,11 @@ def _print(content: str) -> None:
         say(line)
 
 
-def _write(path: Path, content: str, commit_it: bool) -> int:
+def _write(path: Path, content: str, home: Path, commit_it: bool) -> int:
     if commit_it:
         commit.work_tree(path)
-    try:
-        same = path.read_bytes() == content.encode("utf-8")
-    except FileNotFoundError:
-        same = False
-    if not same:
-        write_atomic(path, content)
-    say(f"{path} is {'as it was' if same else 'written'}")
+    changed = report_file.write(path, content, home)
+    say(f"{path} is {'written' if changed else 'as it was'}")
     if commit_it:
         made = commit.commit(path, f"Update {path.name}")
         say(f"committed as {made}" if made else "nothing to commit")

@@ -340,9 +340,9 @@ def test_sessions_and_jobs_are_named_and_what_stops_them_is_said(tmp_path, monke
     assert code == 0
 
 
-def test_the_old_names_of_the_options_work(home, tmp_path, capsys):
+def test_the_old_names_of_the_options_work(home, tmp_path_factory, capsys):
     state = evening_home(home)
-    page = tmp_path / "costs.html"
+    page = tmp_path_factory.mktemp("out") / "costs.html"
     code, out, _ = run(capsys, "--db", str(state.path), "--days", "5", "--out", str(page))
     assert code == 0 and f"wrote {page}" in out
     assert page.read_text("utf-8").startswith("<!doctype html>")
@@ -382,6 +382,19 @@ def test_a_locked_home_is_said_with_what_is_known(home, capsys, monkeypatch):
 def test_a_wrong_command_line_is_exit_2(home, capsys, arguments):
     code, out, err = run(capsys, *arguments)
     assert (code, out) == (2, "") and err.count("\n") == 1
+
+
+def test_a_secret_in_any_name_is_neither_shown_nor_written(home, tmp_path_factory, capsys):
+    written = tmp_path_factory.mktemp("out") / "page.html"
+    secret = "sk-or-" + "v1-" + "0a1b" * 16
+    state = evening_home(home)
+    for column in ("model", "billing_provider", "task"):
+        state.connection.execute(f"UPDATE session_model_usage SET {column} = {column} || ' ' || ?", (secret,))
+    for words in ([], ["--json"], ["--db", str(home)], ["--db", str(home), "--out", str(written)]):
+        assert cli.main(["costs", "--days", "5", *words]) in (0, 1)
+        assert secret[9:] not in capsys.readouterr().out
+    page = written.read_text("utf-8")
+    assert "redacted" in page and secret[9:] not in page
 
 
 def test_the_page_does_not_go_into_a_directory(home, tmp_path, capsys):

@@ -69,7 +69,7 @@ def page(tmp_path_factory):
     (home / "cron").mkdir()
     job = {"id": JOB, "name": HOSTILE, "prompt": "x", "schedule": {"kind": "cron", "expr": "0 6 * * *"}}
     (home / "cron" / "jobs.json").write_text(json.dumps({"jobs": [job]}), "utf-8")
-    path = home / "page #1.html"
+    path = tmp_path_factory.mktemp("out") / "page #1.html"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HERMES_HOME", str(home))
         patch.setenv("HERMES_TIMEZONE", "UTC")

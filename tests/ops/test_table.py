@@ -110,11 +110,15 @@ def test_names_cannot_break_out_of_any_format(home, capsys):
     assert len([line for line in text.splitlines() if A in line]) == 1
 
 
-def test_a_secret_in_a_name_is_not_shown(home, capsys):
+def test_a_secret_in_any_name_is_not_shown_and_not_written(home, capsys, tmp_path):
     secret = "gh" + "p_" + "a1B2" * 9
-    write_jobs(home, job(A, f"push with {secret}"))
-    for form in ("--markdown", "--html", "--format=text"):
-        assert secret not in said(capsys, form)[1].out
+    write_jobs(
+        home, job(A, f"push with {secret}", model=secret, provider=secret, deliver=f"telegram:{secret}")
+    )
+    for form in ("markdown", "html", "text", "json"):
+        assert secret not in said(capsys, "--format", form)[1].out
+        assert cli.main(["table", "--format", form, "--out", str(tmp_path / form)]) == 0
+        assert secret not in (tmp_path / form).read_text("utf-8")
 
 
 def test_notes_stand_beside_their_job_and_say_when_they_have_none(home, capsys):
@@ -170,7 +174,7 @@ def test_a_file_is_written_only_when_it_changed(home, capsys, tmp_path):
     assert cli.main(["table", "--out", str(out)]) == 0
     assert out.stat().st_mtime == 1
     assert out.read_text("utf-8") == table.as_markdown(table.sections(read_all(home), [], {}))
-    for name, begins in (("t.html", "<!doctype html>"), ("t.json", "{"), ("t.txt", "# Watch table")):
+    for name, begins in (("t.html", "<!doctype html>"), ("t.json", "{"), ("t.txt", "What runs when")):
         cli.main(["table", "--out", str(tmp_path / name)])
         assert (tmp_path / name).read_text("utf-8").startswith(begins)
 
