@@ -39,6 +39,7 @@ from .declared import Declared
 MODES = ("any", "script")
 DELIVERS = ("local", "alert", "own", "somebody", "any")
 BY_SCHEDULE = "its schedule is once"
+OURS = "a watcher of hermes-ops"
 
 
 @dataclass(frozen=True)
@@ -173,7 +174,7 @@ def _classify(policy: Policy, job: Declared, ours: Container[str], reminders: Co
             kind = replace(kind, messages_per_day=one.messages_per_day)
         return Classified(job, kind, one.target, "declared")
     if job.key in ours:
-        return Classified(job, policy.kinds["alert"], how="a watcher of hermes-ops")
+        return Classified(job, policy.kinds["alert"], how=OURS)
     if job.key in reminders:
         # Where it may go was decided when it was made.
         return Classified(job, replace(policy.kinds["one-shot"], deliver="any"), how="a reminder of ours")

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import tzinfo
 from pathlib import Path
 
 from ..core.finding import DAY, Blind, Finding, Reading
 from ..core.moment import day, show
-from ..core.watch import Context
+from ..core.watch import WATCHERS, Context
 from ..errors import OpsError
 from ..host.zone import zone as zone_of
 from . import policy as rules
-from .declared import Schedules, read_all
+from .declared import Declared, Schedules, read_all
 from .policy import Classified, Policy
 from .remind import announced
 
@@ -56,9 +56,11 @@ def examine(home: Path, now: float) -> Checked:
             Blind("policy.ledger:", f"messages of jobs are not counted: {problem}", "policy.budget:")
         )
     jobs = [job for one in found for job in one.declared]
-    classified = rules.classify(policy, jobs, _ours(home, found), announced(home))
+    ours = _ours(found)
+    classified = rules.classify(policy, jobs, ours, announced(home))
     told = check(policy, classified, messages, all_read=not any(one.problem for one in found))
     kept, accepted = exclude(policy, told, now, zone)
+    kept = _together(policy, kept, [one.job for one in classified if one.how == rules.OURS], ours)
     return Checked(policy, tuple(classified), tuple(kept), tuple(accepted), tuple(blind), messages)
 
 
@@ -228,13 +230,36 @@ def _shared(live: Sequence[Classified]) -> list[Finding]:
     return found
 
 
-def _ours(home: Path, found: Sequence[Schedules]) -> frozenset[str]:
-    from ..core.watch import WATCHERS
+def _together(
+    policy: Policy, findings: list[Finding], jobs: Sequence[Declared], ours: Mapping[str, str]
+) -> list[Finding]:
+    """One finding for those of our watchers that speak in the same wrong place: one command mends them."""
+    places = {job.key: job.deliver for job in jobs}
+    groups: dict[tuple[str, ...], list[Finding]] = {}
+    for finding in findings:
+        if finding.rule == "policy.deliver" and finding.key in places:
+            groups.setdefault(places[finding.key], []).append(finding)
+    left = [one for one in findings if not any(one in group for group in groups.values())]
+    for place, group in groups.items():
+        names = [ours[one.key] for one in group]
+        named = "" if len(names) == len(WATCHERS) else f" {' '.join(names)}"
+        fix = f"hermes ops install{named} --deliver {','.join(policy.alert_targets) or 'TARGET'}"
+        one = replace(group[0], fix=fix)
+        if len(group) > 1:
+            key = f"{one.key.partition('/')[0]}/watchers/{','.join(place)}"
+            where = f"{len(names)} watchers of hermes ops"
+            one = replace(one, where=where, key=key, evidence=(*one.evidence, ", ".join(names)))
+        left.append(one)
+    return left
+
+
+def _ours(found: Sequence[Schedules]) -> dict[str, str]:
+    """The names of our watchers by the keys of their jobs."""
     from ..install import script_name
 
-    scripts = {script_name(watcher.name) for watcher in WATCHERS}
+    scripts = {script_name(watcher.name): watcher.name for watcher in WATCHERS}
     first = found[0].declared if found else ()
-    return frozenset(job.key for job in first if job.mode == "script" and job.script in scripts)
+    return {job.key: scripts[job.script] for job in first if job.mode == "script" and job.script in scripts}
 
 
 def _matches(pattern: str, finding: Finding) -> bool:

@@ -117,6 +117,27 @@ def test_our_own_watchers_are_alerts_without_a_declaration(home):
     assert list(found(home)) == [("policy.deliver", f"default/{A}")]
 
 
+def test_our_watchers_that_speak_in_one_wrong_place_are_one_finding_that_install_mends(home, capsys):
+    def watcher(job_id, name, deliver):
+        return script(job_id, f"ops {name}", script=f"ops-{name}.py", deliver=deliver)
+
+    wrong = "telegram:-100:9"
+    write_jobs(
+        home, watcher(A, "wallet", wrong), watcher(B, "sweep", wrong), watcher(C, "lint", "telegram:-100:8")
+    )
+    targets = '[targets]\nalert = ["telegram:-100:17"]\n'
+    declare(home, targets)
+    both, alone = policy_check.examine(home, NOW).findings
+    assert both.key == f"default/watchers/{wrong}" and "wallet, sweep" in both.evidence[1]
+    assert both.fix == "hermes ops install wallet sweep --deliver telegram:-100:17"
+    assert (alone.key, alone.fix) == (f"default/{C}", "hermes ops install lint --deliver telegram:-100:17")
+    assert cli.main(["policy"]) == 1
+    assert capsys.readouterr().out.count(wrong) == 1
+    # One of them can still be excluded by itself.
+    declare(home, f'{targets}[[exclude]]\nwhat = "policy.deliver:default/{A}"\nreason = "for the team"\n')
+    assert [one.key for one in policy_check.examine(home, NOW).findings] == [f"default/{B}", f"default/{C}"]
+
+
 def test_names_are_patterns_an_id_goes_first_and_two_that_disagree_are_told(home):
     write_jobs(home, job(A, "Morning digest", deliver="local"), job(B, "morning mail", deliver="local"))
     pattern = '[[job]]\nname = "morning *"\nkind = "collector"\n'
