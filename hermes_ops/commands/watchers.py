@@ -16,6 +16,7 @@ from ..schedule import watchers
 from ..schedule.watchers import Watched
 from ..speak import say, say_json
 
+_NO_EVENTS = {"cron": "no: it runs inside the gateway"}
 COLUMNS = ("Watcher", "Watches", "Signal", "Layer", "Survives", "Last good run", "At most", "Watched by")
 
 
@@ -71,7 +72,7 @@ def _table(found: list[Watched], now: float | None, tz: Any) -> render.Table:
                 ", ".join(entry.watches),
                 entry.signal,
                 entry.layer,
-                ", ".join(entry.survives) or "no: it runs inside the gateway",
+                ", ".join(entry.survives) or _NO_EVENTS.get(entry.layer, "unknown: declare survives"),
                 seen,
                 "" if entry.max_age is None else span(entry.max_age),
                 ", ".join(other.name for other in one.by) or "nobody",

@@ -34,6 +34,19 @@ def ours(name, job_id, **fields):
     return job(job_id, f"ops {name}", **fields)
 
 
+def test_what_a_service_survives_is_unknown_until_it_is_declared(home, capsys):
+    (home / "ops").mkdir()
+    services = [("rack", "service"), ("disk", "cron"), ("phone", "outside")]
+    tables = [
+        f'[[watcher]]\nname = "{name}"\nwatches = ["x"]\nlayer = "{layer}"\n' for name, layer in services
+    ]
+    (home / "ops" / "watchers.toml").write_text("".join(tables))
+    cli.main(["watchers"])
+    lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines() if line.strip()}
+    assert "unknown: declare survives" in lines["rack"] and "unknown: declare survives" in lines["phone"]
+    assert "inside the gateway" in lines["disk"] and "inside the gateway" in lines["sweep"]
+
+
 def daemon_looked(home, at):
     MemoryFile(home).write(Memory(pid=1, last_pass_at=at), durable=False)
 
