@@ -40,14 +40,20 @@ def run(arguments: argparse.Namespace) -> int:
             said = [finding.as_dict() for finding in findings]
             say_json({"days": days, "channels": data, "findings": said, "problems": problems})
         else:
-            _report(context, found, findings, days, problems)
+            _report(context, found, findings, days, problems, complete=not unread)
         return 1 if findings or problems else 0
     finally:
         context.close()
 
 
 def _report(
-    context: Context, found: list[Channel], findings: list[Finding], days: float, problems: list[str]
+    context: Context,
+    found: list[Channel],
+    findings: list[Finding],
+    days: float,
+    problems: list[str],
+    *,
+    complete: bool,
 ) -> None:
     for problem in problems:
         say(problem)
@@ -56,7 +62,8 @@ def _report(
         for line in finding.evidence:
             say(f"    {line}")
     if not found:
-        say("No job delivers anything, and no run of one is on record.")
+        nothing = "No job delivers anything, and no run of one is on record."
+        say(nothing if complete else "What delivers is not known: no list of jobs could be read.")
         return
     columns = (
         "channel",

@@ -105,7 +105,9 @@ def _print(linted: Linted, redact: Callable[[str], str], everything: bool, stric
     )
     verdict = any(errors(target.hits, strict=strict) for target in linted.targets)
     hidden = " (--all shows remarks)" if counts["info"] and not everything else ""
-    say(f"{what}: {told or 'nothing found'}{hidden}; {'will not survive' if verdict else 'fine'}")
+    unread = ", ".join(profile for profile, _ in linted.unreadable)
+    fine = f"nothing is known of the jobs of profile {unread}" if unread else "fine"
+    say(f"{what}: {told or 'nothing found'}{hidden}; {'will not survive' if verdict else fine}")
 
 
 def _print_hit(target: Target, hit: Hit, redact: Callable[[str], str]) -> None:

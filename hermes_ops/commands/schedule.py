@@ -41,6 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
             move = proposal(context, placed, arguments.apply)
             done = apply_move(context.home, move, context.now, dry_run=arguments.dry_run)
             return _say_done(arguments, done)
+        complete = not problems
         problems += [one.text for one in blind] + load(context.home, OPTIONS).problems
         wished = wishes(context.home)
         moves = propose(placed, wished, context.now)
@@ -55,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
                 }
             )
         else:
-            _report(placed, moves, wished, arguments.days, problems)
+            _report(placed, moves, wished, arguments.days, problems, complete=complete)
         return 1 if problems else 0
     finally:
         context.close()
@@ -76,13 +77,20 @@ def _costly(placed: list[Placed]) -> list[Placed]:
 
 
 def _report(
-    placed: list[Placed], moves: list[Move], wished: Wishes, days: float, problems: list[str]
+    placed: list[Placed],
+    moves: list[Move],
+    wished: Wishes,
+    days: float,
+    problems: list[str],
+    *,
+    complete: bool,
 ) -> None:
     for problem in problems:
         say(problem)
     agents = _costly(placed)
     if not agents:
-        say("No job that calls a model is to run.")
+        nothing = "No job that calls a model is to run."
+        say(nothing if complete else "What is to run is not known: not every list of jobs could be read.")
         return
     columns = ("job", "name", "schedule", "runs", "a run", "95 %", "tokens a run", "a day")
     numbers = frozenset(("runs", "a run", "tokens a run", "a day"))

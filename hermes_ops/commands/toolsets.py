@@ -38,6 +38,9 @@ def run(arguments: Any) -> int:
         more = f"; {_count(remarks, 'remark')} (--all shows them)" if remarks else ""
         serious = sum(finding.severity != "info" for finding in findings)
         counts = f"{_count(len(audited.jobs), 'agent job')}, {_count(serious, 'finding')}{more}"
+        if audited.unreadable:
+            unread = ", ".join(profile for profile, _ in audited.unreadable)
+            counts += f"; nothing is known of the jobs of profile {unread}"
         say(f"{counts}; toolsets by the {audited.source}")
     for profile, error in audited.unreadable:
         complain(PROGRAM, f"profile {profile}: {error}", 1)

@@ -275,6 +275,16 @@ def test_an_unreadable_list_of_jobs_is_blind_and_not_all_is_well(home, capsys):
     assert cli.main(["deliveries"]) == 1
 
 
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("command", ["lint", "deliveries", "schedule", "toolsets"])
+def test_of_a_job_list_that_cannot_be_read_no_command_says_that_all_is_well(home, capsys, command):
+    (home.path / "cron" / "jobs.json").write_text('{"jobs": [')
+    assert cli.main([command]) == 1
+    out = capsys.readouterr().out
+    assert "is known" in out or "is not known" in out
+    assert not any(word in out for word in ("fine", "No job", "all keep")), out
+
+
 def test_a_home_without_jobs_says_so(home, capsys):
     assert looked(home) == deliveries.Reading()
     assert cli.main(["deliveries"]) == 0
