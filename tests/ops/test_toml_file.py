@@ -77,10 +77,11 @@ def test_a_mark_at_the_beginning_as_some_editors_write_it_changes_nothing(tmp_pa
 
 
 def test_values_of_another_kind_are_named() -> None:
-    table = {"word": [], "age": 10**400, "until": 7}
+    table = {"word": [], "age": 10**400, "length": "1" * 1_000_000, "until": 7}
     for ask in (
         lambda: toml_file.choice(table, "word", "here", {"one": 1}, None),
         lambda: toml_file.seconds(table, "age", "here", None),
+        lambda: toml_file.seconds(table, "length", "here", None),
         lambda: toml_file.until(table, "until", "here", timezone.utc),
     ):
         with pytest.raises(OpsError, match="here: "):
