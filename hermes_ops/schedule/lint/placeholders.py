@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .phrases import WordSet
-from .text import Prompt, Sentence
+from .text import DATA, Prompt, Sentence
 
 _MARKERS = (
     r"\b(?:todo|tbd|tba|fixme|xxx+|\u0445\u0445\u0445+)\b"
@@ -82,6 +82,7 @@ class Words:
     """Words that decide whether something is a slot; what each is for stands in the tables of languages."""
 
     form: WordSet
+    answer: WordSet
     about: WordSet
     seek: WordSet
     slots: WordSet
@@ -133,6 +134,8 @@ def find_slots(prompt: Prompt, words: Words) -> list[Slot]:
         if _harmless(one, prompt.prose, words, closed):
             if one.kind == "angle":
                 tagged.add(sentence)
+            continue
+        if one.kind in _NAMED and not one.names & words.fill.words and near.in_answer(one.start, one.end):
             continue
         if one.kind == "square" and not _is_slot(one, words, near.previous(one.start)):
             continue
@@ -222,7 +225,7 @@ def _defined(prose: str) -> frozenset[str]:
 class _Near:
     """The words around a slot: those before it in its sentence (or in the lead to it), and those after."""
 
-    BEFORE, AFTER, SOUGHT = 8, 2, 2
+    BEFORE, AFTER, SOUGHT, ASKED = 8, 2, 2, 3
 
     def __init__(self, sentences: Sequence[Sentence], words: Words) -> None:
         self._sentences, self._words = sentences, words
@@ -234,6 +237,17 @@ class _Near:
             return ""
         before = [token.text for token in self._sentences[self._index(start)].tokens if token.start < start]
         return before[-1] if before else ""
+
+    def in_answer(self, start: int, end: int) -> bool:
+        """Whether a slot stands in a quotation that is to be the answer: "reply: 'Tonight: <names>'"."""
+        if not self._sentences:
+            return False
+        tokens = self._sentences[self._index(start)].tokens
+        for place, token in enumerate(tokens):
+            if token.kind == DATA and token.start < start and end < token.end:
+                before = [token.text for token in tokens[max(0, place - self.ASKED) : place]]
+                return any(map(self._words.answer.takes, before))
+        return False
 
     def look(self, start: int, end: int) -> tuple[int, bool, bool]:
         """The sentence of a slot by number, whether it is part of a form, whether it is spoken about."""
