@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from .._common.config import HostConfig
+from .._common.files import read_regular
 
 _IGNORED = """
     .git .github .hub .archive .venv venv node_modules site-packages __pycache__ .tox .nox
@@ -77,6 +78,17 @@ class Skills:
                 if key:
                     add(f"bundle {_slug(key)}", file)
         return index
+
+
+def why_unreadable(file: Path) -> str | None:
+    """Why the host cannot load a skill that is there; None: it can."""
+    try:
+        read_regular(file).decode("utf-8")
+    except UnicodeDecodeError:
+        return "no UTF-8"
+    except OSError as error:
+        return error.strerror or type(error).__name__
+    return None
 
 
 def _skill_files(root: Path) -> Iterator[Path]:

@@ -125,6 +125,15 @@ def test_a_skill_that_is_two_is_none_for_the_host(home):
     assert rules(home, agent(skills=["a/same"])) == {}
 
 
+def test_a_skill_that_the_host_cannot_read_is_told(home):
+    add_skill(home / "skills", "latin")
+    add_skill(home / "skills", "marked")
+    (home / "skills" / "latin" / "SKILL.md").write_bytes(b"---\nname: latin\n---\n" + b"x" * 9000 + b"\xe9\n")
+    (home / "skills" / "marked" / "SKILL.md").write_bytes(b"\xef\xbb\xbf---\nname: marked\n---\nbody\n")
+    assert "no UTF-8" in rules(home, agent(skills=["latin"]))["J105"]
+    assert rules(home, agent(skills=["marked"])) == {}
+
+
 def test_context_from_needs_a_job_that_is_there_and_runs(home):
     other = agent(B, schedule=cron("0 5 * * *"))
     mine = {"schedule": cron("0 6 * * *")}

@@ -12,7 +12,7 @@ from ...host.delivery import parse_target, unreachable
 from ...host.jobs import Job, Jobs
 from ...host.profiles import Profile
 from ...host.schedules import next_due, period, previous_due
-from ...host.skills import Skills
+from ...host.skills import Skills, why_unreadable
 from ...host.toolsets import Toolsets, read_toolsets
 from ...host.zone import zone
 from ..job_faults import default_model, drift_fault, record_faults, schedule_fault, script_fault
@@ -93,6 +93,9 @@ def _agent(job: Job, around: Surroundings) -> Iterator[Hit]:
         elif found is not None and len(found) > 1:
             text = f"skill {name!r} is {len(found)} skills ({_listed(found)}): the host loads none of them"
             yield hit("J105", text, fix="name it by its path below skills/", key=name)
+        elif found and (why := why_unreadable(found[0])):
+            text = f"skill {name!r} cannot be read ({found[0]}: {why}): the host skips it in every run"
+            yield hit("J105", text, key=name)
     fault = drift_fault(job, default_model(around.config.values)) if around.config.known else None
     if fault:
         yield hit("J112", fault.text, fix=fault.fix)
