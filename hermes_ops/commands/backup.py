@@ -40,6 +40,7 @@ def run(arguments: Any) -> int:
 
 def _chosen(home: Path, name: str | None) -> list[Profile]:
     every = profiles(home)
+    every += [one for one in backup.gone_databases(home, every) if one not in every]
     chosen = [profile for profile in every if name is None or profile.name == name]
     if not chosen:
         raise UsageError(f"no profile {name!r}; there are: {', '.join(profile.name for profile in every)}")
@@ -83,6 +84,8 @@ def _run(home: Path, chosen: list[Profile], arguments: Any) -> int:
         except Unreadable as error:
             failed.append(str(error))
             continue
+        if copy is None and backup.copies(home / "ops", profile.name):
+            failed.append(f"{profile.home / backup.DATABASE}: it is gone, and there are copies of it")
         if copy is not None:
             made.append(copy)
             backup.prune(home / "ops", profile.name, keep_days, time.time())
@@ -93,6 +96,8 @@ def _run(home: Path, chosen: list[Profile], arguments: Any) -> int:
         say(_line(copy, home))
     for text in failed:
         say(f"FAILED  {text}")
+    if failed and not made:
+        say("See hermes ops backup list")
     if not made and not failed:
         say("No profile has a state.db yet.")
     return 1 if failed else 0

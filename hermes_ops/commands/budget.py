@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 from .._common.home import hermes_home
+from ..core.ledger import nothing_recorded
 from ..core.moment import show
 from ..core.watch import Context
 from ..settings import Settings, load
@@ -59,13 +60,15 @@ def _status(arguments: argparse.Namespace, context: Context, settings: Settings)
         else:
             _say_all([*settings.problems, OFF, *_paused_lines(paused)])
         return 1 if settings.problems or paused or pausing else 0
-    blind = () if arguments.dry_run else context.ledger().collect(context.now).blind
-    today = budget.read_today(context.ledger(), context.now, context.zone.tz)
+    collected = None if arguments.dry_run else context.ledger().collect(context.now)
+    today = budget.read_today(context.ledger(), context.now, context.zone.tz, collected)
     over = reached(today, *caps)
     measure = over.measure if over else "usd" if caps[0] is not None else "tokens"
     found, unread = budget.still_to_come(context, measure, settings["budget.keep"])
     chosen = choose(found, int(settings["budget.pause"]))
-    problems = [*settings.problems, *(one.text for one in (*blind, *unread))]
+    problems = [*settings.problems, *(one.text for one in (*(collected.blind if collected else ()), *unread))]
+    if context.ledger().began() is None:
+        problems.append(nothing_recorded(context.home))
     result: dict[str, Any] = {}
     if pausing:
         result = _pause(arguments, context, settings, today, over, chosen)
@@ -141,8 +144,8 @@ def _data(
         "cap_usd": settings["budget.cap_usd"],
         "cap_tokens": settings["budget.cap_tokens"],
         "act": settings["budget.act"],
-        "spent_usd": today.spent.usd,
-        "spent_tokens": tokens(today.spent),
+        "spent_usd": None if today.unknown else today.spent.usd,
+        "spent_tokens": None if today.unknown else tokens(today.spent),
         "lower_bound": today.lower_bound,
         "unpriced_calls": today.spent.unknown_calls,
         "included_tokens": today.spent.included_tokens,
@@ -175,7 +178,11 @@ def _today_lines(
         ("tokens", float(tokens(today.spent)), "budget.cap_tokens"),
     ):
         cap = settings[name]
-        share = "" if cap is None else f" of {amount(kind, cap)} ({spent / cap:.0%})"
+        share = "" if cap is None else f" of {amount(kind, cap)}"
+        if today.unknown:
+            lines.append(f"  spent an unknown sum of {kind}{share}")
+            continue
+        share += "" if cap is None else f" ({spent / cap:.0%})"
         lines.append(f"  spent {amount(kind, spent, today.lower_bound)}{share}")
     if today.spent.unknown_calls:
         lines.append(f"  calls without a known price: {today.spent.unknown_calls} of {today.spent.calls}")

@@ -11,10 +11,11 @@ from typing import Any
 from .._common.command_line import UsageError
 from .._common.home import hermes_home
 from ..core import report_file
+from ..core.ledger import nothing_recorded
 from ..core.render import as_text
 from ..core.watch import Context
 from ..speak import say, say_json
-from ..spend.costs import GROUPS, NO_JOB, TOP, Report, from_ledger
+from ..spend.costs import GROUPS, NO_JOB, TOP, UNSEEN, Report, from_ledger
 from ..spend.costs_text import (
     cost,
     count,
@@ -74,6 +75,8 @@ def _report(context: Context, arguments: argparse.Namespace) -> Report:
     ledger = context.ledger()
     collected = ledger.collect(context.now)
     problems = [blind.text for blind in collected.blind]
+    if ledger.began() is None:
+        problems.append(nothing_recorded(context.home))
     notes = [f"{counted(collected.bad, 'row')} left out: no usable numbers"] if collected.bad else []
     if collected.resets:
         notes.append(
@@ -91,6 +94,7 @@ def _report(context: Context, arguments: argparse.Namespace) -> Report:
         arguments.top,
         problems,
         notes,
+        collected.unseen,
     )
 
 
@@ -122,7 +126,8 @@ def _say(report: Report, tz: Any, by: str | None) -> None:
     total = report.total
     say(f"costs of {report.days} days: {subtitle(report, tz)}")
     plan = f", {count(total.included_tokens)} of them in a plan" if total.included_tokens else ""
-    say(f"total {cost(total)}, {count(total.calls)} calls, {count(total.tokens)} tokens{plan}")
+    used = f", {count(total.calls)} calls, {count(total.tokens)} tokens{plan}"
+    say(f"total {cost(total)}{used if total.reason != UNSEEN else ''}")
     for text in remarks(report):
         say(f"! {text}" if text in report.problems else f"- {text}")
     tables = [table_of(report, name) for name in group_names(by)]

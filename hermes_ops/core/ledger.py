@@ -20,17 +20,23 @@ from ..errors import Unreadable
 from ..host.profiles import DEFAULT, Profile, profiles
 from ..host.zone import zone
 from . import ledger_balances, ledger_spent, ledger_store
-from .finding import Blind
+from .finding import DAY, Blind
 from .ledger_balances import Balance
 from .ledger_difference import Days
 from .ledger_runs import Run, collect_runs, stored_runs
 from .ledger_spent import Spent, Unplaced
-from .ledger_usage import Counted, collect_usage
+from .ledger_usage import Counted, Gone, collect_usage
 
 __all__ = ["Balance", "Collected", "Ledger", "Run", "Spent", "Unplaced"]
 
 KEPT_SNAPSHOTS = 1000
 PATIENCE = 2.0  # seconds to wait for another process that collects
+DELETED = 7 * DAY  # after which a profile without a folder is taken for one that somebody deleted
+NO_FOLDER = (
+    "its folder was there before and is gone; what was used since it was last looked at is not known"
+    " (7 days later it counts as deleted)"
+)
+COPIES = "hermes ops backup list"
 BAD_SHARE = 0.05  # of rows without usable numbers, above which sums are not to be relied on
 
 
@@ -40,7 +46,8 @@ class Collected:
 
     ``blind`` has keys "ledger", "runs/<profile>/...", "usage/<profile>"; `covers` is "" (everything): whoever
     knows better narrows it. ``bad`` rows held no usable numbers, ``future`` ones a stamp ahead of the clock,
-    ``resets`` totals that went down: all of them are left out.
+    ``resets`` totals that went down: all of them are left out. From ``unseen_since`` on the use of some
+    profile is not known, because it cannot be read any more (0.0: it never was read); None: all was read.
     """
 
     runs: int
@@ -50,6 +57,11 @@ class Collected:
     bad: int = 0
     future: int = 0
     resets: int = 0
+    unseen_since: float | None = None
+
+    def unseen(self, since: float, until: float) -> bool:
+        """Whether something that was used in that time may not have been seen."""
+        return self.unseen_since is not None and until > max(since, self.unseen_since)
 
 
 class Ledger:
@@ -126,6 +138,12 @@ class Ledger:
         with self._used() as connection:
             return [row[0] for row in connection.execute("SELECT at FROM snapshot ORDER BY rowid")]
 
+    def began(self) -> float | None:
+        """When the use of a profile was first read; None: never."""
+        with self._used() as connection:
+            row = connection.execute("SELECT CAST(value AS REAL) FROM meta WHERE key='began'").fetchone()
+        return None if row is None else float(row[0])
+
     def record_balance(self, balance: Balance) -> None:
         with self._used() as connection:
             ledger_balances.record(connection, balance)
@@ -162,7 +180,15 @@ class Ledger:
     def _collect(self, now: float, blind: list[Blind]) -> Collected:
         runs, counted, first = 0, Counted(), False
         days = Days(zone(self.home).tz)
-        for profile in self._profiles(blind):
+        found = self._profiles(blind)
+        try:
+            looked_at = self._looked_at()
+        except Unreadable as error:
+            return Collected(0, 0, (*blind, Blind("ledger", str(error))), False, unseen_since=0.0)
+        gone = _without_folder(found, looked_at, now)
+        blind += [Blind(f"usage/{name}", f"use of profile {name}: {NO_FOLDER}", fix=COPIES) for name in gone]
+        unread = [looked_at[name] for name in gone]
+        for profile in found or [Profile(DEFAULT, self.home)]:
             try:
                 added, unseen = collect_runs(self._connection, self.path, profile)
                 runs += added
@@ -171,7 +197,8 @@ class Ledger:
             except ledger_store.Damaged as error:
                 return Collected(runs, 0, (*blind, Blind("ledger", str(self._give_up(error)))), False)
             except Unreadable as error:
-                blind.append(Blind(f"usage/{profile.name}", f"use of profile {profile.name}: {error}"))
+                blind.append(_unread(profile, error))
+                unread.append(looked_at.get(profile.name, 0.0))
                 continue
             blind += _loud(profile.name, use)
             first = first or use.first
@@ -179,18 +206,32 @@ class Ledger:
                 setattr(counted, name, getattr(counted, name) + getattr(use, name))
         try:
             self._remember(now, runs, counted)
+            looked_at = self._looked_at()
         except Unreadable as error:
             blind.append(Blind("ledger", str(error)))
         return Collected(
-            runs, counted.grown, tuple(blind), first, counted.bad, counted.future, counted.resets
+            runs,
+            counted.grown,
+            tuple(blind),
+            first,
+            counted.bad,
+            counted.future,
+            counted.resets,
+            min(unread, default=None if looked_at else 0.0),
         )
 
+    def _looked_at(self) -> dict[str, float]:
+        """When each profile's use was last read."""
+        with self._used() as connection:
+            return dict(connection.execute("SELECT name, usage_at FROM profile"))
+
     def _profiles(self, blind: list[Blind]) -> list[Profile]:
+        """The profiles; none when they cannot be listed."""
         try:
             return profiles(self.home)
         except Unreadable as error:
             blind.append(Blind("ledger", f"only the home itself is read: {error}"))
-            return [Profile(DEFAULT, self.home)]
+            return []
 
     def _remember(self, now: float, runs: int, use: Counted) -> None:
         with self._used() as connection, ledger_store.writing(connection):
@@ -199,8 +240,28 @@ class Ledger:
                 (now, runs, use.grown, use.bad, use.future, use.resets),
             )
             connection.execute(
+                "INSERT OR IGNORE INTO meta SELECT 'began', MIN(at) FROM snapshot"
+                " WHERE EXISTS(SELECT 1 FROM profile)"
+            )
+            connection.execute(
                 "DELETE FROM snapshot WHERE rowid <= (SELECT MAX(rowid) FROM snapshot) - ?", (KEPT_SNAPSHOTS,)
             )
+
+
+def nothing_recorded(home: Path) -> str:
+    """What to say of a home in which the use of no profile was ever read."""
+    return f"{home}: nothing was ever recorded here (no profile has a state.db); what was used is unknown"
+
+
+def _without_folder(found: list[Profile], looked_at: dict[str, float], now: float) -> list[str]:
+    """The profiles that were read lately and are not there any more; none while they cannot be listed."""
+    there = {profile.name for profile in found}
+    return [name for name, at in looked_at.items() if there and name not in there and now - at < DELETED]
+
+
+def _unread(profile: Profile, error: Unreadable) -> Blind:
+    text = f"use of profile {profile.name}: {error}"
+    return Blind(f"usage/{profile.name}", text, fix=COPIES if isinstance(error, Gone) else "")
 
 
 def _loud(profile: str, use: Counted) -> list[Blind]:

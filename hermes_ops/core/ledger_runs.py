@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Unreadable
-from ..host.executions import FINISHED, Execution, read_executions
+from ..host.executions import FINISHED, Execution, database, read_executions
 from ..host.jobs import Job, Jobs, read_jobs
 from ..host.outputs import Output, list_outputs, read_output
 from ..host.profiles import Profile
@@ -19,6 +19,7 @@ from .finding import Blind
 from .ledger_store import sound, writing
 
 NEAR = 5.0  # seconds within which two stamps of the host are of the same run
+GONE = "it was there before and is gone; the host makes a new one with the next run of a job"
 _MAX_TEXT = 1000
 
 
@@ -57,8 +58,11 @@ _SELECT = f"SELECT {', '.join(_FIELDS)} FROM run"
 def collect_runs(ledger: sqlite3.Connection, ledger_path: Path, profile: Profile) -> tuple[int, list[Blind]]:
     """Copy what is new or went on in a profile; how many runs that was, and what could not be read."""
     blind: list[Blind] = []
+    path = database(profile.home)
     try:
         executions = read_executions(profile.home)
+        if not executions and not path.exists() and _has_runs(ledger, ledger_path, profile):
+            raise Unreadable(path, GONE)
     except Unreadable as error:
         return 0, [_blind(profile, "executions", error)]
     try:
@@ -244,6 +248,14 @@ def _known(ledger: sqlite3.Connection, profile: Profile, executions: Iterable[Ex
     )
     rows = ledger.execute(query, (profile.name, oldest, *FINISHED))
     return {run.execution_id: run for run in map(_read, rows)}
+
+
+def _has_runs(ledger: sqlite3.Connection, ledger_path: Path, profile: Profile) -> bool:
+    with sound(ledger_path):
+        return (
+            ledger.execute("SELECT 1 FROM run WHERE profile=? LIMIT 1", (profile.name,)).fetchone()
+            is not None
+        )
 
 
 def _names(ledger: sqlite3.Connection, profile: Profile) -> dict[str, str]:

@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from ..errors import Unreadable
 from ..host.database import columns, errors_of, reading
 from ..host.profiles import Profile
 from ..host.usage import (
@@ -32,6 +33,12 @@ OVERLAP = 7200.0  # seconds before the last snapshot from which rows are looked 
 _BATCH = 5000
 
 Row = tuple[Any, ...]
+
+GONE = "it was there before and is gone; what was used since it was last looked at is not known"
+
+
+class Gone(Unreadable):
+    """A database that the ledger knows, and that is not there any more."""
 
 
 @dataclass
@@ -58,10 +65,12 @@ def collect_usage(
     """
     counted = Counted()
     path = database(profile.home)
-    if not path.exists():
-        return counted
     known = ledger.execute("SELECT usage_at, file, message_id FROM profile WHERE name=?", (profile.name,))
     usage_at, file, message_id = known.fetchone() or (None, "", 0)
+    if not _holds_use(path):
+        if usage_at is not None:
+            raise Gone(path, GONE)
+        return counted
     identity = _identity(path)
     counted.first = usage_at is None
     everything = usage_at is None or now < usage_at or file != identity
@@ -243,6 +252,14 @@ def _newest_message(host: sqlite3.Connection) -> int:
         return 0
     found = host.execute("SELECT MAX(id) FROM messages").fetchone()[0]
     return found if isinstance(found, int) else 0
+
+
+def _holds_use(path: Path) -> bool:
+    """Whether there is a database with tables of the host's; an empty file is none yet, or none any more."""
+    if not path.exists():
+        return False
+    with reading(path) as host:
+        return bool(columns(host, "sessions") or columns(host, "session_model_usage"))
 
 
 def _identity(path: Path) -> str:

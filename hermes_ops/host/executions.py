@@ -44,12 +44,17 @@ class Execution:
     process_started_at: str | None = None
 
 
+def database(home: Path) -> Path:
+    """Where the host keeps them."""
+    return home / "cron" / "executions.db"
+
+
 def read_executions(home: Path, since: float = 0.0) -> list[Execution]:
     """The runs claimed at or after `since`, oldest first. No database is no runs; a locked one is Unreadable.
 
     A run whose time of claim is unreadable is among them whatever `since` is.
     """
-    path = home / "cron" / "executions.db"
+    path = database(home)
     if not path.exists():
         return []
     with reading(path) as connection:

@@ -22,7 +22,7 @@ from .._common.home import private_dir
 from ..core.finding import Blind, Finding, Reading
 from ..core.moment import span
 from ..errors import OpsError, Unreadable
-from ..host.profiles import Profile
+from ..host.profiles import FOLDER, Profile
 
 if TYPE_CHECKING:
     from ..core.watch import Context
@@ -192,17 +192,41 @@ def watch(context: Context) -> Reading:
             findings.append(result)
         elif isinstance(result, Blind):
             blind.append(result)
-    for profile in profiles:
+    gone = gone_databases(context.home, profiles)
+    findings += [_gone(context.state, profile) for profile in gone]
+    for profile in [*profiles, *(one for one in gone if one not in profiles)]:
         stale = _stale(context.state, profile, context.now, wanted["backup.stale_hours"])
-        if stale is not None and all(finding.key != stale.key for finding in findings):
+        if stale is not None and all(finding.id != f"backup.failed:{stale.key}" for finding in findings):
             findings.append(stale)
     return Reading.of(findings, blind)
 
 
+def gone_databases(home: Path, profiles: list[Profile]) -> list[Profile]:
+    """The profiles of which there are copies and no database, also those whose folder is gone."""
+    state = home / "ops"
+    there = {profile.name for profile in profiles}
+    names = sorted(path.name for path in (state / "backups").glob("*") if path.is_dir())
+    every = profiles + [Profile(name, home / FOLDER / name) for name in names if name not in there]
+    return [one for one in every if copies(state, one.name) and not (one.home / DATABASE).exists()]
+
+
+def _gone(state: Path, profile: Profile) -> Finding:
+    newest = copies(state, profile.name)[-1]
+    return Finding(
+        "backup.gone",
+        "error",
+        str(profile.home / DATABASE),
+        f"it is gone: there are copies of it, the newest {newest.path.name}",
+        profile.name,
+        fix="hermes ops backup list",
+    )
+
+
 def _stale(state: Path, profile: Profile, now: float, hours: float) -> Finding | None:
     source = profile.home / DATABASE
-    good = [copy for copy in copies(state, profile.name) if copy.good]
-    if not source.exists() or (good and now - good[-1].made_at <= hours * 3600):
+    made = copies(state, profile.name)
+    good = [copy for copy in made if copy.good]
+    if not (made or source.exists()) or (good and now - good[-1].made_at <= hours * 3600):
         return None
     age = f"the newest good copy is {span(now - good[-1].made_at)} old" if good else "there is no good copy"
     return Finding("backup.stale", "error", str(source), age, profile.name, fix="hermes ops backup run")

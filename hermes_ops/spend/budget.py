@@ -8,11 +8,12 @@ a day; `budget_pauses` keeps which, and resumes exactly those on the next day.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import tzinfo
 from typing import Any
 
 from ..core.finding import DAY, Blind, Event, Finding, Reading
-from ..core.ledger import Ledger
+from ..core.ledger import Collected, Ledger
 from ..core.moment import day, day_start, show
 from ..core.watch import Context
 from ..errors import Unreadable
@@ -48,11 +49,12 @@ OPTIONS = (
 )
 
 
-def read_today(ledger: Ledger, now: float, zone: tzinfo) -> Today:
-    """What the ledger knows of today."""
+def read_today(ledger: Ledger, now: float, zone: tzinfo, collected: Collected | None = None) -> Today:
+    """What the ledger knows of today; `collected` is what came of bringing it up to now."""
     start = day_start(now, zone)
     rows = ledger.spent_by_day(("profile", "session"), start, now, zone)
-    return spent_today(rows, now, zone, ledger.unplaced(start, now).rows)
+    today = spent_today(rows, now, zone, ledger.unplaced(start, now).rows)
+    return replace(today, unseen=collected is not None and collected.unseen(start, now))
 
 
 def read_jobs_of(context: Context) -> tuple[list[Placed], list[Blind]]:
@@ -105,7 +107,7 @@ def watch(context: Context) -> Reading:
     reading += Reading.of(
         blind=[Blind(one.key, one.text, "budget.", one.holds, one.fix) for one in collected.blind]
     )
-    today = read_today(context.ledger(), context.now, context.zone.tz)
+    today = read_today(context.ledger(), context.now, context.zone.tz, collected)
     over = reached(today, settings["budget.cap_usd"], settings["budget.cap_tokens"])
     bad_rows = collected.bad > 0 and any(one.key.startswith("usage/") for one in collected.blind)
     if today.bad_share > BAD_SHARE or bad_rows:

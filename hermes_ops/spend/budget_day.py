@@ -24,7 +24,7 @@ class Today:
 
     ``spent`` is the known part; ``unplaced`` was spent between two snapshots more than a day apart, today or
     before; ``early`` rows of use are from before the first snapshot and may hold something of today; ``bad``
-    of ``rows`` rows had numbers that cannot be.
+    of ``rows`` rows had numbers that cannot be; ``unseen``: the use of some profile cannot be read.
     """
 
     day: str
@@ -35,10 +35,16 @@ class Today:
     rows: int
     bad: int
     early: int = 0
+    unseen: bool = False
 
     @property
     def lower_bound(self) -> bool:
-        return any((self.early, self.spent.unknown_calls, self.unplaced.calls, self.bad))
+        return any((self.early, self.unseen, self.spent.unknown_calls, self.unplaced.calls, self.bad))
+
+    @property
+    def unknown(self) -> bool:
+        """Whether nothing is known of it, which is not the same as nothing spent."""
+        return self.unseen and not (self.spent.usd or tokens(self.spent))
 
     @property
     def bad_share(self) -> float:

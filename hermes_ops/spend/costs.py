@@ -6,7 +6,7 @@ A report is plain values: the text, the JSON and the page are made of the same o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import tzinfo
 from itertools import pairwise
 from operator import attrgetter
@@ -25,13 +25,15 @@ MAIN_TASK = "main"  # the host writes "" for the agent's own loop
 NO_JOB = "no job"
 
 NO_PRICE, IN_PLAN, NO_DAY = "no price", "in a plan", "not attributable to a day yet"
+UNSEEN = "not seen"
 
 
 @dataclass(frozen=True)
 class Figure:
     """A sum with what is not known about it.
 
-    usd           what is known, None when nothing is; `reason` then says why (no price, in a plan, no day)
+    usd           what is known, None when nothing is; `reason` then says why (no price, in a plan, no day,
+                  not seen: then the counts are unknown too)
     at_least      the true sum is this or more
     tokens        all of them; reasoning is a part of output
     """
@@ -50,7 +52,10 @@ class Figure:
     included_tokens: int = 0
 
     def as_dict(self) -> dict[str, Any]:
-        return {**vars(self), "usd": rounded(self.usd)}
+        values = {**vars(self), "usd": rounded(self.usd)}
+        if self.reason == UNSEEN:
+            values |= {one.name: None for one in fields(self) if one.type == "int"}
+        return values
 
 
 @dataclass(frozen=True)
@@ -193,8 +198,12 @@ def from_ledger(
     top: int = TOP,
     problems: Sequence[str] = (),
     notes: Sequence[str] = (),
+    unseen: Callable[[float, float], bool] = lambda since, until: False,
 ) -> Report:
-    """The report of the last `days` days of `zone`, today included. Raises Unreadable."""
+    """The report of the last `days` days of `zone`, today included. Raises Unreadable.
+
+    ``unseen`` tells for a time whether something that was used in it may not have been seen.
+    """
     until = now + 1.0  # use that was seen this very moment counts
     bounds = last_days(now, days, zone)
     since = bounds[0]
@@ -204,11 +213,13 @@ def from_ledger(
     everything = [spent for group in daily.values() for spent in group]
     unplaced = ledger.unplaced(since, until)
     snapshots = ledger.snapshots()
+    began = ledger.began()
     by_day = []
     for start, end in zip(bounds, [*bounds[1:], until], strict=True):
         name = day(start, zone)
         unknown = ledger.unplaced(start, end)
         figure = summed(daily.get(name, ()), unknown.rows + unknown.windows)
+        figure = as_seen(unless_early(figure, end, began), not unseen(start, end))
         by_day.append(Line(name, name, figure))
     sessions = ledger.spent(("profile", "job", "root", "source"), since, until)
     movers, movers_unknown = _movers(ledger, now, zone, namer, snapshots)
@@ -219,7 +230,7 @@ def from_ledger(
         until=now,
         days=days,
         snapshots=(len(snapshots), snapshots[0] if snapshots else None, snapshots[-1] if snapshots else None),
-        total=summed(everything, unplaced.rows),
+        total=as_seen(summed(everything, unplaced.rows), not unseen(since, until) and all_seen(by_day)),
         no_day=summed(daily[""]) if "" in daily else None,
         by_day=tuple(by_day),
         groups={
@@ -266,6 +277,26 @@ def summed(spent: Iterable[Spent], unplaced: int = 0) -> Figure:
         unknown_calls=unknown,
         included_tokens=included,
     )
+
+
+def as_seen(figure: Figure, seen: bool = False) -> Figure:
+    """A sum of a time of which not all was `seen` is a lower bound, and nothing is unknown then, not $0."""
+    if seen:
+        return figure
+    if figure.reason or figure.usd or figure.calls or figure.tokens:
+        return replace(figure, at_least=True)
+    return replace(figure, usd=None, at_least=True, reason=UNSEEN)
+
+
+def unless_early(figure: Figure, end: float, began: float | None) -> Figure:
+    """The sum of a day that ended at `end`; a day before the first look is known by what is still there."""
+    early = began is None or end <= began
+    return as_seen(figure) if early and not (figure.usd or figure.calls or figure.tokens) else figure
+
+
+def all_seen(by_day: Iterable[Line]) -> bool:
+    """Whether there is no day of which nothing is known."""
+    return all(line.figure.reason != UNSEEN for line in by_day)
 
 
 def tokens_of(spent: Spent) -> int:

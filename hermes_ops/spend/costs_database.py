@@ -17,7 +17,20 @@ from ..core.moment import day
 from ..host.database import columns, reading
 from ..host.usage import job_of, read_session, root
 from .attribution import session_label
-from .costs import COLUMNS, NO_JOB, TOP, Group, Line, Report, by_columns, last_days, summed
+from .costs import (
+    COLUMNS,
+    NO_JOB,
+    TOP,
+    Group,
+    Line,
+    Report,
+    all_seen,
+    as_seen,
+    by_columns,
+    last_days,
+    summed,
+    unless_early,
+)
 from .costs_queries import Sums, Usage
 
 Groups = dict[str, tuple[int, Sums]]  # name -> how many sessions, and their sums
@@ -46,7 +59,7 @@ def from_database(path: Path, now: float, days: int, zone: tzinfo, zone_name: st
     for i, (start, end) in enumerate(zip(bounds, ends, strict=True)):
         alive = sum(first < end and last >= start for first, last, _ in unplaced)
         figure = summed((spent for index, spent in placed if index == i), alive)
-        by_day.append(Line(day(start, zone), day(start, zone), figure))
+        by_day.append(Line(day(start, zone), day(start, zone), unless_early(figure, end, now)))
     return Report(
         source=str(path),
         zone=zone_name,
@@ -54,7 +67,7 @@ def from_database(path: Path, now: float, days: int, zone: tzinfo, zone_name: st
         until=now,
         days=days,
         snapshots=(0, None, None),
-        total=summed((spent for _, spent in placed), len(unplaced)),
+        total=as_seen(summed((spent for _, spent in placed), len(unplaced)), all_seen(by_day)),
         no_day=None,
         by_day=tuple(by_day),
         groups={name: groups[name] for name in (*COLUMNS, "job", "session")},

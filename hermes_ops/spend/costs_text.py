@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..core.render import Table
-from .costs import GROUPS, NO_DAY, NO_PRICE, Figure, Group, Line, Report
+from .costs import GROUPS, NO_DAY, NO_PRICE, UNSEEN, Figure, Group, Line, Report
 
 _TITLES = {
     "day": "By day",
@@ -28,7 +28,7 @@ def dollars(value: float) -> str:
 def cost(figure: Figure) -> str:
     """A sum with what is not known about it: "$1.02", "≥ $1.02", "unknown", "in a plan"."""
     if figure.usd is None:
-        return "unknown" if figure.reason == NO_PRICE else figure.reason
+        return "unknown" if figure.reason in (NO_PRICE, UNSEEN) else figure.reason
     return f"≥ {dollars(figure.usd)}" if figure.at_least else dollars(figure.usd)
 
 
@@ -99,6 +99,9 @@ def remarks(report: Report) -> list[str]:
     """What has to be known to read the figures, in sentences."""
     said = [*report.problems, *report.notes]
     total = report.total
+    dark = sum(line.figure.reason == UNSEEN for line in report.by_day)
+    if dark:
+        said.append(f"{counted(dark, 'day')} of which nothing is known")
     if report.unplaced_rows:
         rows, sessions = counted(report.unplaced_rows, "row"), counted(report.unplaced_sessions, "session")
         said.append(f"{rows} of {sessions}, used on more than one day: {NO_DAY}, and in no sum by day")
@@ -131,15 +134,19 @@ def _group_rows(group: Group, place: str) -> tuple[list[tuple[str, ...]], list[t
 
 def _rows(lines: Sequence[Line], place: str) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
     rows = [_row(line.label, line.figure) for line in lines]
-    return rows, [_places(f"{place}.{i}") for i in range(len(lines))]
+    return rows, [_places(f"{place}.{i}", line.figure) for i, line in enumerate(lines)]
 
 
 def _row(label: str, figure: Figure) -> tuple[str, ...]:
+    if figure.reason == UNSEEN:
+        return (label, cost(figure), "-", "-", "-")
     numbers = (figure.calls, figure.tokens, figure.included_tokens)
     return (label, cost(figure), *(count(number) for number in numbers))
 
 
-def _places(place: str) -> tuple[str, ...]:
+def _places(place: str, figure: Figure | None = None) -> tuple[str, ...]:
+    if figure is not None and figure.reason == UNSEEN:
+        return ("", f"{place}.usd", "", "", "")
     return ("", *(f"{place}.{name}" for name in ("usd", "calls", "tokens", "included_tokens")))
 
 

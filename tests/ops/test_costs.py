@@ -294,7 +294,8 @@ def test_rows_without_times_are_on_no_day_of_a_database(home):
 
 def test_an_empty_database_is_nothing_spent(home):
     state = StateDatabase(home)
-    found = from_database(state.path, EVENING, 2, UTC, "UTC")
+    found = from_database(state.path, EVENING, 1, UTC, "UTC")
+    assert cost(from_database(state.path, EVENING, 2, UTC, "UTC").total) == "unknown", "nothing of yesterday"
     assert cost(found.total) == "$0.00" and cost(found.lifetime_total) == "$0.00"
     assert found.lifetime["session"].lines == ()
 
