@@ -218,7 +218,7 @@ def _process(records: list[Mapping[str, Any]]) -> tuple[int | None, int | None, 
     found = []
     for record in records:
         pid = _whole(record.get("pid"))
-        if pid is not None:
+        if pid is not None and pid > 0:
             start = _whole(record.get("start_time"))
             found.append((pid, start, alive(pid, start)))
     living = [one for one in found if one[2]]

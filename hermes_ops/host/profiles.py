@@ -36,9 +36,17 @@ def profiles(home: Path) -> list[Profile]:
     folder = home / FOLDER
     try:
         with os.scandir(folder) as entries:
-            names = [entry.name for entry in entries if _NAME.fullmatch(entry.name) and entry.is_dir()]
+            names = [entry.name for entry in entries if _NAME.fullmatch(entry.name) and _is_folder(entry)]
     except (FileNotFoundError, NotADirectoryError):
         return found
     except OSError as error:
         raise Unreadable(folder, error.strerror or type(error).__name__) from error
     return found + [Profile(name, folder / name) for name in sorted(names) if name != DEFAULT]
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry is a folder; a link that leads nowhere, or to itself, is none."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False

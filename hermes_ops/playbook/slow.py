@@ -62,7 +62,7 @@ def is_giant(case: Case) -> Found:
     seen = [
         f"session {row['id']} ({row.get('source')}, {row.get('title') or 'untitled'}): "
         f"{usage['calls']:,} calls, {size:,.0f} tokens a call ({usage['over']})",
-        f"messages: {row.get('message_count')}; since {show(row.get('started_at'), case.context.zone.tz)}",
+        f"messages: {row.get('message_count')}; since {_shown(case, row.get('started_at'))}",
     ]
     limit = (
         min(GIANT_TOKENS, window * SHARE_OF_WINDOW)
@@ -120,7 +120,7 @@ def is_compaction_stuck(case: Case) -> Found:
         )
     seen = [
         f"sessions {row['id']}: {row['compression_failure_error']}; not tried again until "
-        f"{show(row['compression_failure_cooldown_until'], case.context.zone.tz)}"
+        f"{_shown(case, row['compression_failure_cooldown_until'])}"
         for row in failed
     ]
     seen += [
@@ -209,3 +209,9 @@ def _usage(case: Case, session_id: str) -> dict[str, Any] | None:
 
 def _records(case: Case, seconds: float) -> list[Record]:
     return recent(case.context.home / "logs" / "errors.log", case.now - seconds)
+
+
+def _shown(case: Case, at: Any) -> str:
+    """A time of the host's database, which may hold anything."""
+    number = isinstance(at, (int, float)) and not isinstance(at, bool)
+    return show(float(at) if number else None, case.context.zone.tz)

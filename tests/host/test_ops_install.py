@@ -170,9 +170,11 @@ def test_the_real_ticker_runs_it(one: Watched) -> None:
     subprocess.run(
         [sys.executable, "-c", driver], env=one.home.environment(), cwd=one.home.project, check=True
     )
-    before = len(one.said)
+    before, ran_at = len(one.said), one.job["last_run_at"]
     with Gateway(one.home):
         wait_until(lambda: len(one.said) > before, "a message of the ticker's run", 90)
+        # The host notes a run after it has delivered; a gateway that ends before that calls it interrupted.
+        wait_until(lambda: one.job["last_run_at"] != ran_at, "the end of that run", 30)
     assert "the lamp is lit" in one.said[-1]
     assert one.job["last_status"] == "ok"
     one.light(True)
@@ -198,3 +200,26 @@ def test_install_again_changes_nothing_and_uninstall_leaves_the_ledger(one: Watc
     assert "hermes ops install" in one.home.run("ops", "doctor").stdout
     installs.done(one.home.run("ops", "uninstall", "--purge"))
     assert [path.name for path in (one.home.path / "ops").iterdir()] == ["probes.toml"]
+
+
+def test_the_host_has_the_slash_command_and_the_skill(one: Watched) -> None:
+    code = (
+        "import json\n"
+        "from hermes_cli.plugins import discover_plugins, get_plugin_command_handler\n"
+        "discover_plugins()\n"
+        "from tools.skills_tool import skill_view\n"
+        "shown = json.loads(skill_view('hermes-ops:one-shot-reminder'))\n"
+        "print(json.dumps([get_plugin_command_handler('ops')('watchers'), shown]))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=one.home.environment(),
+        cwd=one.home.project,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    answer, skill = json.loads(done.stdout.splitlines()[-1])
+    assert "wallet" in answer
+    assert skill["success"] is True
+    assert "hermes ops remind" in skill["content"]

@@ -343,3 +343,9 @@ def test_explaining_changes_nothing_of_the_hosts(home, case):
         walk(tree.QUESTIONS, case(JOB), every=True)
     assert content() == before
     assert Path(home / "ops").exists()
+
+
+def test_slow_takes_what_the_database_holds_as_it_comes(home, case):
+    failing = session(started_at="long ago", compression_failure_error="x")
+    database(home, failing, usage(9000, 3))
+    assert answers(slow, case())["Has the session grown giant?"] == "no"

@@ -217,3 +217,11 @@ def test_unit_names_follow_the_host(tmp_path: Path) -> None:
     assert service_suffix(tmp_path / "data", tmp_path) == ""
     assert service_suffix(tmp_path / "data" / "profiles" / "coder", tmp_path) == "coder"
     assert len(service_suffix(root / "elsewhere", tmp_path)) == 8
+
+
+def test_a_number_that_no_process_can_have_is_no_process(tmp_path):
+    for pid in (-1, 0):
+        (tmp_path / "gateway.pid").write_text(json.dumps({"pid": pid, "start_time": 1}))
+        (tmp_path / "gateway_state.json").write_text(json.dumps({"pid": pid, "gateway_state": "running"}))
+        found = read_gateway(tmp_path)
+        assert (found.pid, found.alive) == (None, None)

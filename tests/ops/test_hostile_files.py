@@ -13,6 +13,7 @@ from hermes_ops._common import config
 from hermes_ops.core.run import look
 from hermes_ops.core.watch import WATCHERS
 from hermes_ops.host import environment
+from hermes_ops.host.profiles import profiles
 
 HOST_FILES = (
     "cron/jobs.json",
@@ -136,3 +137,10 @@ def test_half_a_character_in_a_job_blinds_nobody(home, capsys):
         outcome = look(watcher, home, time.time())
         assert outcome.error is None, (watcher.name, outcome.error)
     assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_link_that_leads_to_itself_is_no_profile_and_hides_none(home):
+    (home / "profiles" / "work").mkdir(parents=True)
+    (home / "profiles" / "loop").symlink_to("loop")
+    (home / "profiles" / "gone").symlink_to("nowhere")
+    assert [profile.name for profile in profiles(home)] == ["default", "work"]

@@ -215,3 +215,20 @@ def test_the_command_by_hand_tells_what_is_known(home, scripted, capsys):
     assert (answer["schema"], answer["findings"][0]["id"]) == (1, "test.disk:default/disk")
     assert cli.main(["watch", "nosuch"]) == 2
     assert cli.main(["watch", "--scheduled"]) == 2
+
+
+def test_what_cannot_be_noted_on_a_full_disk_is_said_by_the_clock(home, scripted, monkeypatch, capsys):
+    def full(*arguments, **options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(run, "run", full)
+    monkeypatch.setattr(run.Path, "touch", full)
+    clock = [NOW - NOW % 21_600]
+    monkeypatch.setattr(run.time, "time", lambda: clock[0])
+    said = 0
+    for _ in range(24):
+        run.as_job("scripted", home)
+        said += capsys.readouterr().out.count("cannot run")
+        clock[0] += STEP
+    assert said == 2, "two windows of six hours in twelve hours of runs"
+    monkeypatch.undo()
