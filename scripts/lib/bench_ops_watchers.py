@@ -64,5 +64,6 @@ def _line(name: str, costs: list[Cost], sockets: int | None) -> None:
     if sockets is not None:
         reached = (middle / WALL, high / WALL, memory / MEMORY)
         line += " " + " ".join(f"{one:>5.2f}" for one in reached)
-        line += " MISS" if max(reached) > 1 else ""
+        over = [what for what, one in zip(("p50", "p95", "peak"), reached, strict=True) if one > 1]
+        line += f" MISS: {', '.join(over)}" if over else ""
     print(line, flush=True)
