@@ -14,10 +14,11 @@ from urllib.parse import urlsplit
 from ..core.watch import Context
 from ..errors import Unreadable
 from ..settings import Option, Settings, choice, load, number, text
-from .balances import PROVIDERS, URLS, Account
+from .balances import ALSO_CALLED, PROVIDERS, URLS, Account
 
 KEY_VARIABLES = {"deepseek": "DEEPSEEK_API_KEY", "openrouter": "OPENROUTER_API_KEY"}
 AUTO = "auto"
+_WORDS = (AUTO, *PROVIDERS, *ALSO_CALLED)
 _PLACEHOLDERS = frozenset(
     {"changeme", "change-me", "your-api-key", "your_api_key", "none", "null", "xxx", "todo"}
 )
@@ -58,13 +59,13 @@ def account_list(value: Any) -> tuple[Mapping[str, Any], ...]:
                     number(0)(entry[key])
                 except ValueError as error:
                     raise ValueError(f"account {number_}: {key}: {error}") from None
-        if entry.get("provider", AUTO) not in (AUTO, *PROVIDERS):
-            raise ValueError(f"account {number_}: provider: expected one of {', '.join((AUTO, *PROVIDERS))}")
+        if entry.get("provider", AUTO) not in _WORDS:
+            raise ValueError(f"account {number_}: provider: expected one of {', '.join(_WORDS)}")
     return tuple(value)
 
 
 OPTIONS = (
-    Option("wallet.provider", AUTO, choice(AUTO, *PROVIDERS), "how the answer is read", ("WALLET_PROVIDER",)),
+    Option("wallet.provider", AUTO, choice(*_WORDS), "how the answer is read", ("WALLET_PROVIDER",)),
     Option("wallet.url", "", text, "where the balance is asked for", ("WALLET_BALANCE_URL",)),
     Option("wallet.api_key", "", text, "the key", ("WALLET_API_KEY",), secret=True),
     Option("wallet.key_variable", "", text, "the variable that holds the key", ("WALLET_API_KEY_ENV",)),
@@ -145,6 +146,7 @@ def _one(home: Path, entry: Mapping[str, Any], settings: Settings, found: _Found
     path = entry.get("json_path", "")
     url, variable = entry.get("url", "").strip(), entry.get("key_variable", "").strip()
     provider = entry.get("provider", AUTO)
+    provider = ALSO_CALLED.get(provider, provider)
     if provider == AUTO:
         provider = _provider(url, path, variable, entry.get("key", ""))
     name = entry.get("name", provider).strip()

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from ..core.http import Answer, request, shown
+from ..core.http import Answer, origin, request, shown
 from ..errors import Unreadable
 
 URLS = {
@@ -23,6 +23,7 @@ URLS = {
     "openrouter": "https://openrouter.ai/api/v1/credits",
 }
 PROVIDERS = (*URLS, "json")
+ALSO_CALLED = {"generic": "json"}
 MAX_BYTES = 1_000_000
 _DECIMAL = re.compile(r"-?[0-9]{1,12}(\.[0-9]{1,18})?")
 _MOST = 1e12
@@ -156,6 +157,11 @@ def _ask(account: Account, url: str, timeout: float) -> Any:
         max_bytes=MAX_BYTES,
         tries=2,
     )
+    if account.key and origin(answer.url) != origin(url.strip()):
+        # The key was left behind, so whatever answered does not speak of this account.
+        raise Unreadable(
+            shown(url), f"redirected to another origin ({answer.url}), where its key does not go"
+        )
     if answer.status in (401, 403):
         why = f"HTTP {answer.status}: the key is not accepted{_said(account, answer)}"
         raise _Refused(shown(url), why)

@@ -28,6 +28,7 @@ SLOW_RATIO = 2.0
 SLOW_DAYS = 5  # of the last seven that must lie above the average of the weeks before
 LEAST_BEFORE = 7  # days of history before the last seven
 NOISE = 0.005
+EARLIEST = 1_735_689_600.0  # 2025: no reading is older; a clock that says so has lost its time
 UNKNOWN = float("-inf")  # a time of which nothing is known; what fell then lies in no window
 
 
@@ -141,17 +142,27 @@ def ordered_times(times: Sequence[float], now: float) -> tuple[list[float], floa
     A clock that was wrong for a while leaves times that do not agree with the order of the readings: the
     longest ascending part of them stands, the others are moved back to the one before them. Those before all
     that stand are of an UNKNOWN time. Where by far the most readings lie ahead of the clock, it is the clock
-    that is wrong now (a machine that starts in 1970), and it is taken to be as late as the last of them.
+    that is wrong now, and it is taken to be as late as the last of them. A time before EARLIEST (a machine
+    that starts in 1970) never stands beside sound ones, however few these are.
     """
-    if all(earlier <= later for earlier, later in pairwise(times)) and (not times or times[-1] <= now):
+    sound = [index for index, at in enumerate(times) if at >= EARLIEST]
+    if sound and now < EARLIEST:
+        standing = _longest_ascending(sound, times)
+        return _moved_back(times, standing, times[max(standing)])
+    usable = sound or range(len(times))
+    ascend = all(earlier <= later for earlier, later in pairwise(times))
+    if ascend and len(usable) == len(times) and (not times or times[-1] <= now):
         return list(times), now
-    standing = _longest_ascending(
-        [index for index, at in enumerate(times) if at <= now + FUTURE_SLACK], times
-    )
-    if len(times) > 2 * len(standing):
-        whatever = _longest_ascending(range(len(times)), times)
+    standing = _longest_ascending([index for index in usable if times[index] <= now + FUTURE_SLACK], times)
+    if len(usable) > 2 * len(standing):
+        whatever = _longest_ascending(usable, times)
         if len(whatever) > 2 * len(standing):
             standing, now = whatever, times[max(whatever)]
+    return _moved_back(times, standing, now)
+
+
+def _moved_back(times: Sequence[float], standing: set[int], now: float) -> tuple[list[float], float]:
+    """The times, those that do not stand moved back to the last one before them that does."""
     result: list[float] = []
     last = UNKNOWN
     for index, at in enumerate(times):

@@ -128,6 +128,14 @@ def test_a_key_that_is_set_nowhere_is_said(home):
     assert wallet(home).unusable[0][1] == "it has no address to ask"
 
 
+def test_generic_is_another_word_for_json(home):
+    env(home, WALLET_PROVIDER="generic", WALLET_API_KEY=KEY, WALLET_BALANCE_URL="http://127.0.0.1:9/left")
+    assert only(home).account.provider == "json" and wallet(home).problems == ()
+    accounts = [{"name": "lab", "provider": "generic", "url": "http://127.0.0.1:9/left"}]
+    config(home, {"accounts": accounts})
+    assert only(home).account.provider == "json"
+
+
 def test_several_accounts_have_their_own_limits(home):
     env(home, DEEPSEEK_API_KEY=KEY, LAB_KEY=KEY + "-lab")
     accounts = [

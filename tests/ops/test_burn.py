@@ -142,6 +142,28 @@ def test_a_clock_of_1970_alarms_nobody_and_hides_nothing_afterwards():
     assert found.day == pytest.approx(0.02 * 44 + 12.02 - 11.7, abs=0.001)
 
 
+@pytest.mark.parametrize("before", [1, 3])
+@pytest.mark.parametrize("lost", [1, 3, 5, 40])
+@pytest.mark.parametrize("clock", [100.0, 946_684_800.0], ids=["1970", "2000"])
+def test_a_clock_that_is_lost_in_the_first_hours_hides_no_fall(before, lost, clock):
+    """However few readings were right, and from the moment on at which the clock is right again."""
+    times = [NOW - 3 * HOUR + HALF_HOUR * n for n in range(before)]
+    times += [clock + HALF_HOUR * n for n in range(lost)]
+    times += [NOW - HALF_HOUR, NOW]
+    readings = [Seen(at, 20.0 - 0.4 * n) for n, at in enumerate(times)]
+    found = burn(readings, [], NOW, UTC)
+    assert found.day == pytest.approx(0.4 * (len(times) - 1)) and found.since == NOW - 3 * HOUR
+    assert found.rises == ()
+    during = burn(readings[: before + lost], [], clock + HALF_HOUR * lost, UTC)
+    assert during.day == pytest.approx(0.4 * (before + lost - 1))
+
+
+def test_readings_of_a_lost_clock_before_all_others_lie_in_no_window():
+    readings = [Seen(100.0, 20.0), Seen(1900.0, 19.0), Seen(NOW - 2 * HOUR, 18.0), Seen(NOW, 17.0)]
+    found = burn(readings, [], NOW, UTC)
+    assert found.day == pytest.approx(1.0) and found.since == NOW - 2 * HOUR
+
+
 def test_a_machine_that_always_starts_in_1970_burns_no_more_at_its_second_start():
     first = every_half_hour([900.0 - n for n in range(100)], until=NOW - 10 * DAY)
     readings = [*first, Seen(100.0, 800.0), *every_half_hour([500.0 - 0.01 * n for n in range(400)])]
