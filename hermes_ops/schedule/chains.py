@@ -15,6 +15,7 @@ from .job_cost import Placed
 
 CHAIN_SPAN = 28 * DAY
 Key = tuple[str, str]  # profile and job id
+Links = Mapping[Key, Sequence[tuple[Placed, Placed]]]
 LEAST_GAP = 600.0  # seconds that a job is given to end before the one that reads from it
 
 
@@ -42,10 +43,20 @@ def sources(one: Placed, jobs: Mapping[Key, Placed]) -> list[Placed]:
     return [source for source in found if source is not None and source.key != one.key]
 
 
+def links_of(jobs: Mapping[Key, Placed]) -> Links:
+    """The pairs (source, reader) that each job is one of."""
+    found: dict[Key, list[tuple[Placed, Placed]]] = {}
+    for reader in jobs.values():
+        for source in sources(reader, jobs):
+            found.setdefault(source.key, []).append((source, reader))
+            found.setdefault(reader.key, []).append((source, reader))
+    return found
+
+
 def fits_chain(
     one: Placed,
     expr: str,
-    jobs: Mapping[Key, Placed],
+    links: Links,
     planned: Mapping[Key, str],
     now: float,
 ) -> tuple[str, ...] | None:
@@ -55,9 +66,7 @@ def fits_chain(
     today, they have to move first.
     """
     first = []
-    links = [(source, one) for source in sources(one, jobs)]
-    links += [(one, reader) for reader in jobs.values() if one.key in {s.key for s in sources(reader, jobs)}]
-    for source, reader in links:
+    for source, reader in links.get(one.key, ()):
         other = reader if source is one else source
         later = planned.get(other.key, other.job.schedule.expr)
         if not _in_order(source, reader, one, expr, other, later, now):

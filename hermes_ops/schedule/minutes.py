@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 from datetime import datetime, timedelta, tzinfo
 
@@ -19,39 +20,46 @@ _SINGLE = re.compile(r"\d{1,2}")
 
 
 class Busy:
-    """In which minutes of the day agents start, in the zone of each job, over the coming week."""
+    """At which times agents start over the coming week, and in which minutes of the day that is in a zone."""
 
     def __init__(self, jobs: Iterable[Placed], now: float) -> None:
         self._now = now
-        self._times: dict[Key, list[float]] = {}
-        self._zones: dict[Key, tzinfo] = {}
-        for one in jobs:
-            if not one.job.no_agent:
-                self._times[one.key] = due_times(one.job.schedule, now, now + WEEK, one.zone)
+        self._times = {
+            one.key: due_times(one.job.schedule, now, now + WEEK, one.zone)
+            for one in jobs
+            if not one.job.no_agent
+        }
+        self._starts = Counter(at for times in self._times.values() for at in times)
+        self._minutes: dict[tzinfo, Counter[int]] = {}  # by zone, how many agents start in each minute
 
     def move(self, one: Placed, expr: str) -> None:
+        self._starts.subtract(self._times.get(one.key, ()))
+        for zone, agents in self._minutes.items():
+            agents.subtract(self._counted(one.key, zone))
         moved = replace(one.job.schedule, expr=expr)
         self._times[one.key] = due_times(moved, self._now, self._now + WEEK, one.zone)
+        self._starts.update(self._times[one.key])
+        for zone, agents in self._minutes.items():
+            agents.update(self._counted(one.key, zone))
 
     def of(self, one: Placed) -> set[int]:
-        return {_minute(at, one.zone) for at in self._times.get(one.key, [])}
+        return {_minute(at, one.zone) for at in self._times.get(one.key, ())}
 
     def others(self, one: Placed) -> set[int]:
-        """The minutes of the other agents; one that starts in most minutes anyway is no reason."""
-        found: set[int] = set()
-        for key, times in self._times.items():
-            if key != one.key and len(times) < MINUTES:
-                found |= {_minute(at, one.zone) for at in times}
-        return found
+        """The minutes of the other agents in the zone of a job; one of most minutes anyway is no reason."""
+        if one.zone not in self._minutes:
+            counted = (self._counted(key, one.zone) for key in self._times)
+            self._minutes[one.zone] = Counter(minute for minutes in counted for minute in minutes)
+        own = self._counted(one.key, one.zone)
+        return {minute for minute, agents in self._minutes[one.zone].items() if agents > (minute in own)}
 
     def crowd(self, one: Placed) -> int:
         """How many agents start in the fullest minute of a job."""
-        mine = set(self._times.get(one.key, []))
-        counts: dict[float, int] = {}
-        for times in self._times.values():
-            for at in set(times) & mine:
-                counts[at] = counts.get(at, 0) + 1
-        return max(counts.values(), default=0)
+        return max((self._starts[at] for at in self._times.get(one.key, ())), default=0)
+
+    def _counted(self, key: Key, zone: tzinfo) -> set[int]:
+        times = self._times.get(key, ())
+        return {_minute(at, zone) for at in times} if len(times) < MINUTES else set()
 
 
 def crowded(jobs: Mapping[Key, Placed], planned: Mapping[Key, str], now: float) -> list[Placed]:
@@ -75,8 +83,9 @@ def _minute(at: float, zone: tzinfo) -> int:
     return local.hour * 60 + local.minute
 
 
-def near(minute: int, others: Iterable[int], apart: int) -> bool:
-    return any(min((minute - other) % MINUTES, (other - minute) % MINUTES) < apart for other in others)
+def near(minute: int, others: Set[int], apart: int) -> bool:
+    """Whether one of the others is less than `apart` minutes away, round the clock."""
+    return any((minute + step) % MINUTES in others for step in range(1 - apart, apart))
 
 
 def hours_of_change(zone: tzinfo, now: float) -> set[int]:

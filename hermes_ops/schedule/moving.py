@@ -17,7 +17,7 @@ from typing import Any
 from ..host.schedules import next_due
 from ..settings import Option, number, words
 from ..spend.run_costs import JOB_ID
-from .chains import Key, fits_chain, sources, sources_first
+from .chains import Key, Links, fits_chain, links_of, sources, sources_first
 from .job_cost import JobCost, Placed
 from .minutes import MINUTES, Busy, crowded, hours_of_change, near, time_of
 
@@ -88,12 +88,12 @@ def propose(placed: Iterable[Placed], wishes: Wishes, now: float) -> list[Move]:
     feeding = _feeding(dear, jobs)
     planned: dict[Key, str] = {}
     moves: list[Move] = []
-    busy = Busy(jobs.values(), now)
+    busy, links = Busy(jobs.values(), now), links_of(jobs)
     if wishes.cheap is not None:
         for one in sources_first(jobs):
             if one.key not in dear and one.key not in feeding:
                 continue
-            move = _into_cheap_hours(one, wishes, jobs, planned, busy, now)
+            move = _into_cheap_hours(one, wishes, links, planned, busy, now)
             if move is not None:
                 moves.append(move)
                 planned[one.key] = move.expr
@@ -103,7 +103,7 @@ def propose(placed: Iterable[Placed], wishes: Wishes, now: float) -> list[Move]:
             del planned[move.placed.key]
             busy.move(move.placed, move.placed.job.schedule.expr)
     for one in crowded(jobs, planned, now):
-        move = _out_of_the_crowd(one, wishes, jobs, planned, busy, now)
+        move = _out_of_the_crowd(one, wishes, links, planned, busy, now)
         if move is not None:
             moves.append(move)
             planned[one.key] = move.expr
@@ -150,7 +150,7 @@ def applies_now(one: Placed, expr: str, now: float) -> str:
 def _into_cheap_hours(
     one: Placed,
     wishes: Wishes,
-    jobs: Mapping[Key, Placed],
+    links: Links,
     planned: Mapping[Key, str],
     busy: Busy,
     now: float,
@@ -166,7 +166,7 @@ def _into_cheap_hours(
     changing = hours_of_change(one.zone, now)
     free = [minute for minute in inside if minute // 60 not in changing]
     order = sorted(free, key=lambda minute: (minute % 60 != at[0], abs(minute - old)))
-    found = _first_fit(one, order, jobs, planned, busy, now)
+    found = _first_fit(one, order, links, planned, busy, now)
     if found is None:
         return None
     expr, first = found
@@ -179,7 +179,7 @@ def _into_cheap_hours(
 def _out_of_the_crowd(
     one: Placed,
     wishes: Wishes,
-    jobs: Mapping[Key, Placed],
+    links: Links,
     planned: Mapping[Key, str],
     busy: Busy,
     now: float,
@@ -195,7 +195,7 @@ def _out_of_the_crowd(
             if any(near(hour * 60 + minute, others, apart) for hour in hours_):
                 continue
             expr = " ".join([str(minute), *one.job.schedule.expr.split()[1:]])
-            first = fits_chain(one, expr, jobs, planned, now)
+            first = fits_chain(one, expr, links, planned, now)
             if first is not None:
                 count = busy.crowd(one)
                 why = f"starts in the same minute as {count - 1} other agents"
@@ -206,7 +206,7 @@ def _out_of_the_crowd(
 def _first_fit(
     one: Placed,
     order: Sequence[int],
-    jobs: Mapping[Key, Placed],
+    links: Links,
     planned: Mapping[Key, str],
     busy: Busy,
     now: float,
@@ -219,7 +219,7 @@ def _first_fit(
             if near(minute, others, apart):
                 continue
             expr = " ".join([str(minute % 60), str(minute // 60), *rest])
-            first = fits_chain(one, expr, jobs, planned, now)
+            first = fits_chain(one, expr, links, planned, now)
             if first is not None:
                 return expr, first
     return None

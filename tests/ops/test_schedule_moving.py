@@ -17,6 +17,7 @@ from hermes_ops import cli
 from hermes_ops.core.action import Action, Done
 from hermes_ops.errors import OpsError
 from hermes_ops.host.schedules import due_times
+from hermes_ops.schedule import minutes
 from hermes_ops.schedule.chains import keeps_order
 from hermes_ops.schedule.job_cost import JobCost, Placed, job_cost, runs_per_day
 from hermes_ops.schedule.minutes import hours_of_change
@@ -127,6 +128,20 @@ def test_jobs_of_other_zones_meet_where_they_do():
     jobs = [place(A, "0 15 * * *"), place(B, "0 15 * * *"), place(C, "0 9 * * *", CHEAP, zone=other)]
     found = moved(jobs, Wishes())
     assert found[C].expr == "10 9 * * *" or found[C].expr == "5 9 * * *"
+
+
+def test_the_work_grows_with_the_number_of_jobs_and_not_with_its_square(monkeypatch):
+    looked = []
+    real = minutes._minute
+    monkeypatch.setattr(minutes, "_minute", lambda at, zone: looked.append(at) or real(at, zone))
+
+    def work(count):
+        looked.clear()
+        jobs = [place(f"{number:012x}", f"{number % 20} 9 * * *", CHEAP) for number in range(count)]
+        assert propose(jobs, Wishes(), NOW)
+        return len(looked)
+
+    assert work(300) < 3 * work(150)
 
 
 # --- chains
