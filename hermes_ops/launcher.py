@@ -19,6 +19,11 @@ _TEXT = '''\
 
 import os
 import sys
+
+# What lies beside this script must not be taken for a module. These two are loaded before any script is.
+BESIDE = os.path.dirname(os.path.realpath(__file__))
+sys.path[:] = [path for path in sys.path if path and os.path.realpath(path) != BESIDE]
+
 import time
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -26,8 +31,6 @@ from pathlib import Path
 WORDS = {words!r}
 os.environ.setdefault("HERMES_HOME", {home!r})
 HOME = Path(os.environ["HERMES_HOME"])
-# What lies beside this script must not be taken for a module.
-sys.path[:] = [path for path in sys.path if path and Path(path) != Path(__file__).resolve().parent]
 
 
 def named(folder):
@@ -84,7 +87,7 @@ def missing():
 
 
 if load():
-    from hermes_ops.cli import main
+    from hermes_ops.launched import main
 
     sys.exit(main(WORDS))
 missing()
