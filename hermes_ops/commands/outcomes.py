@@ -50,7 +50,9 @@ def run(arguments: argparse.Namespace) -> int:
         runs = context.ledger().runs(since, context.now)
         rows = [row for row in context.ledger().spent(COLUMNS, since, context.now) if sound(row)]
         found = outcomes(join(runs, rows, zones(context.profiles), context.now), roles, names)
-        found = [one for one in found if arguments.role in (None, one.role)]
+        if arguments.role is not None:
+            _known(arguments.role, [*(role.name for role in roles), *(one.role for one in found)])
+            found = [one for one in found if one.role == arguments.role]
         if arguments.json:
             say_json(
                 {
@@ -79,6 +81,13 @@ def _names(context: Context) -> tuple[dict[str, str], list[str]]:
         except Unreadable as error:
             problems.append(str(error))
     return names, problems
+
+
+def _known(role: str, there: list[str]) -> None:
+    """UsageError for a role that is neither written down nor in use."""
+    if role not in there:
+        listed = ", ".join(dict.fromkeys(there)) or "none yet"
+        raise UsageError(f"no such role: {role[:60]!r}; there are: {listed[:500]}")
 
 
 def _report(found: list[Outcome], since: str, problems: list[str]) -> None:
@@ -116,7 +125,7 @@ def _row(one: Outcome) -> tuple[str, ...]:
         str(one.counts[SILENT]),
         str(failed),
         rate if one.state != CANNOT_TELL else f"{rate} (n={one.judged})",
-        dollars(one.usd, one.lower_bound),
+        dollars(one.usd, one.lower_bound) if one.usd or not one.lower_bound else "unknown",
         _per_success(one),
         "; ".join(notes),
     )

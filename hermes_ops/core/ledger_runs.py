@@ -155,12 +155,15 @@ def _run(
     before: Run | None,
 ) -> Run:
     job = None if jobs is None else jobs.by_id(execution.job_id)
+    # Of a job that is gone its output still says what it was called and whether it was a script.
+    name = output.name if output is not None else ""
+    is_script = output is not None and output.no_agent
     targets = job.deliver if job is not None else before.targets if before is not None else ()
     outcome = _outcome(execution, output)
     return Run(
         profile=profile,
         job_id=execution.job_id,
-        job_name=_redacted(job.name) if job is not None else names.get(execution.job_id, ""),
+        job_name=_redacted(job.name if job is not None else names.get(execution.job_id) or name),
         execution_id=execution.id,
         source=execution.source,
         status=execution.status,
@@ -174,7 +177,7 @@ def _run(
         delivery=_without_sending(outcome, targets) or "unknown",
         delivery_error=None,
         targets=tuple(map(_redacted, targets)),
-        no_agent=job.no_agent if job is not None else before is not None and before.no_agent,
+        no_agent=job.no_agent if job is not None else is_script or (before is not None and before.no_agent),
     )
 
 

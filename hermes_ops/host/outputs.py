@@ -20,6 +20,7 @@ _HEAD = 64_000  # of a larger file this much is read from its beginning, the res
 
 _FILE = re.compile(r"\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}\.md")
 _HEADER = re.compile(r"\n\n\*\*Job ID:\*\* ([^\n]*)\n\*\*Run Time:\*\* [^\n]*\n((?:\*\*[^\n]*\n)*)")
+_TITLE, _NO_AGENT = "# Cron Job: ", "**Mode:** no_agent"
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^\n]*)")
 _PROMPT = "\n## Prompt\n\n"
 _RESPONSE = "\n\n## Response\n\n"
@@ -39,6 +40,8 @@ class Output:
     error     the error text of a failed run
     prompt    what the agent was given, "" for scripts
     run_at    the time in the file's name, seconds since the epoch (the name is in the home's zone)
+    name      of the job, as it was then; "" when the file does not say
+    no_agent  whether the file says that the job was a script
     """
 
     path: Path
@@ -49,6 +52,8 @@ class Output:
     error: str = ""
     prompt: str = ""
     size: int = 0
+    name: str = ""
+    no_agent: bool = False
 
 
 def list_outputs(home: Path, job_id: str, since: float = 0.0) -> list[Path]:
@@ -84,7 +89,10 @@ def read_output(path: Path, zone_tz: tzinfo | None = None, prompt: str | None = 
     if not size:
         return Output(path, job_id, run_at, "silent")
     outcome, response, error, given = _understand(text, prompt)
-    return Output(path, job_id, run_at, outcome, response, error, given, size)
+    header = _header(text)
+    name = header[0].removesuffix(" (FAILED)") if header else ""
+    is_script = header is not None and _NO_AGENT in header[1]
+    return Output(path, job_id, run_at, outcome, response, error, given, size, name, is_script)
 
 
 def is_silence(text: str) -> bool:
@@ -105,13 +113,19 @@ def _folded(text: str) -> str:
     return " ".join(text.strip().upper().split())
 
 
+def _header(text: str) -> tuple[str, str, str] | None:
+    """The title of a document, the marks below it, and the rest; None for what is not the host's."""
+    found = _HEADER.search(text) if text.startswith(_TITLE) else None
+    return None if found is None else (text[len(_TITLE) : found.start()], found[2], text[found.end() :])
+
+
 def _understand(text: str, prompt: str | None) -> tuple[str, str, str, str]:
     """Outcome, response, error and prompt of a document."""
-    header = _HEADER.search(text) if text.startswith("# Cron Job: ") else None
+    header = _header(text)
     if header is None:
         return "unknown", "", "", ""
-    title, marks, body = text[: header.start()], header[2], text[header.end() :]
-    if "**Mode:** no_agent" in marks:
+    title, marks, body = header
+    if _NO_AGENT in marks:
         return (*_script(marks, body), "")
     if "**Status:** BLOCKED" in marks:
         return "failed", "", body.strip(), ""

@@ -35,6 +35,7 @@ VERDICTS = (SUCCESS, SILENT, FAILED, EMPTY, UNDELIVERED, UNJUDGED)
 OK = "ok"
 NO_SUCCESS = "no success yet"
 CANNOT_TELL = "cannot tell"
+GONE = "a job that is gone"
 
 
 @dataclass(frozen=True)
@@ -109,14 +110,14 @@ def role_of(job_id: str, job_name: str, roles: Sequence[Role]) -> str:
     for role in roles:
         if any(fnmatchcase(name, pattern.casefold()) or pattern == job_id for pattern in role.patterns):
             return role.name
-    return f"{job_name} ({job_id})"
+    return f"{job_name or GONE} ({job_id})"
 
 
 def outcomes(costs: Iterable[RunCost], roles: Sequence[Role], names: Mapping[str, str]) -> list[Outcome]:
     """One outcome per role, the most expensive first. `names` are job id -> name for runs that have none."""
     samples: dict[str, _Sample] = {}
     for cost in costs:
-        name = names.get(cost.job_id) or (cost.run.job_name if cost.run else cost.job_id)
+        name = names.get(cost.job_id) or (cost.run.job_name if cost.run else "")
         sample = samples.setdefault(role_of(cost.job_id, name, roles), _Sample())
         sample.jobs.add(cost.job_id)
         sample.runs.append((cost, verdict(cost)))

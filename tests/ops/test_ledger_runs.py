@@ -160,7 +160,20 @@ def test_a_one_shot_that_is_gone_from_the_list_keeps_its_run(home, opened):
     home.write_jobs()
     opened.collect(SIX + 600)
     [run] = runs(opened)
-    assert (run.job_name, run.outcome, run.delivery, run.targets) == ("", "said", "unknown", ())
+    assert (run.job_name, run.outcome, run.delivery, run.targets) == ("job", "said", "unknown", ())
+    assert not run.no_agent
+
+
+def test_a_script_that_is_gone_from_the_list_is_still_a_script_with_its_name(home, opened):
+    home.ran(A, SIX)
+    home.said(A, SIX + 58, "tea")
+    [path] = (home.path / "cron" / "output" / A).iterdir()
+    head = path.read_text().split("**Schedule:**")[0].replace("Cron Job: job", "Cron Job: reminder 0a1b: tea")
+    path.write_text(f"{head}**Mode:** no_agent (script)\n\n---\n\ntea\n")
+    home.write_jobs()
+    opened.collect(SIX + 600)
+    [run] = runs(opened)
+    assert (run.job_name, run.outcome, run.no_agent) == ("reminder 0a1b: tea", "said", True)
 
 
 @pytest.mark.usefixtures("impatient")

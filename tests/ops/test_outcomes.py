@@ -135,6 +135,7 @@ def test_a_role_is_the_first_whose_pattern_fits():
     assert role_of(A, "backup", roles) == "all"
     assert role_of(B, "backup", [Role("one", (B,))]) == "one"
     assert role_of(A, "backup", []) == f"backup ({A})"
+    assert role_of(A, "", []) == f"a job that is gone ({A})"
 
 
 @settings(max_examples=50, deadline=None)
@@ -206,3 +207,27 @@ def test_the_command_joins_runs_with_the_sessions_they_opened(tmp_path, monkeypa
     assert cli.main(["outcomes"]) == 0
     assert "cannot tell" in capsys.readouterr().out
     assert cli.main(["outcomes", "--days", "0"]) == 2
+
+
+def test_a_role_that_is_none_is_said_and_one_without_runs_is_not(tmp_path, monkeypatch, capsys):
+    home = Home(tmp_path / "home")
+    monkeypatch.setenv("HERMES_HOME", str(home.path))
+    home.job(A, name="digest")
+    home.ran(A, at("2026-11-25 09:00"))
+    (home.path / "ops").mkdir()
+    (home.path / "ops" / "roles.toml").write_text('[roles]\nmedia = ["*news*"]\n')
+    assert cli.main(["outcomes", "--role", "nosuch", "--days", "3660"]) == 2
+    assert f"no such role: 'nosuch'; there are: media, digest ({A})" in capsys.readouterr().err
+    assert cli.main(["outcomes", "--role", "media", "--days", "3660"]) == 0
+    assert "No run of a job is on record" in capsys.readouterr().out
+
+
+def test_a_run_that_nobody_knows_the_cost_of_is_not_at_least_nothing(tmp_path, monkeypatch, capsys):
+    home = Home(tmp_path / "home")
+    monkeypatch.setenv("HERMES_HOME", str(home.path))
+    monkeypatch.setattr("hermes_ops.commands.outcomes.time.time", lambda: NOW)
+    home.ran(B, at("2026-11-25 09:00"))
+    home.write_jobs()
+    assert cli.main(["outcomes"]) == 0
+    out = capsys.readouterr().out
+    assert f"a job that is gone ({B})" in out and "unknown" in out and "$0.00" not in out
