@@ -9,6 +9,7 @@ from ..errors import OpsError
 from ..host import schedules
 from ..host.jobs import Job, find, read_jobs
 from ..host.ticker import STALLED, read_ticker
+from ..schedule.sweep import FAILING_TICKS
 from .tree import Case, Found, Question, no, unknown, yes
 
 LOOK_BACK = 30 * DAY
@@ -45,6 +46,19 @@ def is_scheduler_dead(case: Case) -> Found:
     if age > STALLED:
         return yes(
             "the host's scheduler does not run", seen, "hermes ops explain dead", "hermes gateway status"
+        )
+    good = ticker.success_at
+    looked = "missing" if good is None else f"{span(max(0.0, case.now - good))} ago"
+    seen.append(f"cron/ticker_last_success: {looked}")
+    if good is None or case.now - good > FAILING_TICKS:
+        ever = (
+            "has never started a job" if good is None else f"fails since {show(good, case.context.zone.tz)}"
+        )
+        return yes(
+            f"the host's scheduler loops and {ever}: no job is started",
+            seen,
+            "grep 'Cron tick error' logs/errors.log",
+            "hermes ops sweep",
         )
     return no(*seen)
 

@@ -139,8 +139,10 @@ def is_compaction_stuck(case: Case) -> Found:
 def is_another_model(case: Case) -> Found:
     row, config = session_row(case), read_config(case.context.home)
     wanted = config.get("model.default")
-    if row is None or not config.known or not isinstance(wanted, str):
+    if not config.known or not isinstance(wanted, str):
         return unknown(config.problem or "no model is set in config.yaml")
+    if row is None:
+        return unknown(f"config.yaml model.default: {wanted}; there is no session with usage yet")
     seen = [f"config.yaml model.default: {wanted}", f"session {row['id']}: {row.get('model')}"]
     if not row.get("model") or row["model"] == wanted:
         return no(*seen)

@@ -49,7 +49,7 @@ def is_one_session(case: Case) -> Found:
     if not spent or whole <= 0:
         return unknown("no priced use within 24 h is in the ledger")
     top = spent[0]
-    seen = [f"{one.group[0]}: {one.usd:.2f} USD, {one.calls} calls" for one in spent[:3]]
+    seen = [f"{one.group[0]}: {_cost(one)}, {one.calls} calls" for one in spent[:3]]
     if top.usd / whole < BIG_SHARE:
         return no(*seen, f"the largest has {top.usd / whole:.0%} of {whole:.2f} USD")
     job = top.group[1]
@@ -63,7 +63,7 @@ def is_auxiliary(case: Case) -> Found:
     rest = [one for one in spent if one.group[0]]
     if whole <= 0:
         return unknown("no priced use within 24 h is in the ledger")
-    seen = [f"{one.group[0]}: {one.usd:.2f} USD, {one.calls} calls" for one in rest[:4]]
+    seen = [f"{one.group[0]}: {_cost(one)}, {one.calls} calls" for one in rest[:4]]
     share = sum(one.usd for one in rest) / whole
     if share < AUXILIARY_SHARE:
         return no(*seen, f"auxiliary calls are {share:.0%}")
@@ -81,7 +81,7 @@ def is_jobs(case: Case) -> Found:
     if whole <= 0:
         return unknown("no priced use within 24 h is in the ledger")
     share = sum(one.usd for one in jobs) / whole
-    seen = [f"{_named(case, str(one.group[0]))}: {one.usd:.2f} USD" for one in jobs[:4]]
+    seen = [f"{_named(case, str(one.group[0]))}: {_cost(one)}" for one in jobs[:4]]
     if share < JOBS_SHARE:
         return no(*seen, f"jobs are {share:.0%}")
     return yes(
@@ -104,6 +104,15 @@ def _spent(case: Case, *by: str) -> list[Spent]:
     return case.once(
         "spent " + " ".join(by), lambda: case.context.ledger().spent(by, case.now - DAY, case.now)
     )
+
+
+def _cost(one: Spent) -> str:
+    """What is known of a sum; a plan and an unknown price are not 0.00."""
+    if one.usd > 0:
+        return f"{one.usd:.2f} USD{' or more' if one.unknown_calls else ''}"
+    if one.unknown_calls:
+        return "no known price"
+    return f"in a plan: {one.included_tokens:,} tokens" if one.included_tokens else "0.00 USD"
 
 
 def _accounts(case: Case) -> list[tuple[str, str]]:

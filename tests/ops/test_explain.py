@@ -173,6 +173,19 @@ def test_slow_tells_another_model_than_wanted(home, case):
     assert found["Does it run on another model than wanted?"] == "yes"
 
 
+def test_slow_tells_that_there_is_no_session_yet_from_no_model(home, case):
+    (home / "config.yaml").write_text("model: {default: wanted-model}\n")
+    database(home)
+    [node] = [one for one in walk(slow.QUESTIONS, case()).nodes if "another model" in one.question]
+    assert node.found.answer == "unknown"
+    assert node.found.evidence == (
+        "config.yaml model.default: wanted-model; there is no session with usage yet",
+    )
+    (home / "config.yaml").write_text("model: {}\n")
+    [node] = [one for one in walk(slow.QUESTIONS, case()).nodes if "another model" in one.question]
+    assert node.found.evidence == ("no model is set in config.yaml",)
+
+
 def spent(home, *rows):
     """Two snapshots a day apart, between which `rows` grew from nothing."""
     database(home)
@@ -205,6 +218,20 @@ def test_spend_names_the_one_job_that_spends_most(home, case):
     found = cause(spend, case())
     assert "80%" in found.cause and JOB in found.cause
     assert found.commands == (f"hermes cron pause {JOB}",)
+
+
+def test_spend_calls_no_plan_and_no_unknown_price_nothing(home, case):
+    names = ("20261128_100000_planned", "20261128_100000_unknown", "20261128_100000_priced0")
+    statuses, sums = ("included", "unknown", "estimated"), (0.0, 0.0, 1.5)
+    rows = []
+    for name, status, usd in zip(names, statuses, sums, strict=True):
+        row = usage(9000, 9, name, usd=usd).replace(str(NOW - 60 - DAY), str(NOW - HOUR))
+        rows += [session(name, started_at=NOW - HOUR), row.replace("'estimated'", f"'{status}'")]
+    spent(home, *rows)
+    said = "\n".join(line for node in walk(spend.QUESTIONS, case()).nodes for line in node.found.evidence)
+    assert f"{names[0]}: in a plan: 9,000 tokens, 9 calls" in said
+    assert f"{names[1]}: no known price (9 calls), 9 calls" in said
+    assert f"{names[2]}: 1.50 USD, 9 calls" in said and "0.00 USD" not in said
 
 
 def test_spend_tells_a_top_up(home, case):
@@ -252,6 +279,17 @@ def test_missing_walks_from_off_to_silent(home, case):
     assert "only in cron/output" in said()
     jobs(home, {**ran, "deliver": "origin"})
     assert "made in none" in said()
+
+
+@pytest.mark.parametrize("good", [None, 3 * HOUR])
+def test_missing_names_a_scheduler_that_loops_and_fails(home, case, good):
+    jobs(home, {"created_at": iso(NOW - DAY)})
+    ticks(home)
+    path = home / "cron" / "ticker_last_success"
+    path.unlink() if good is None else path.write_text(str(NOW - good))
+    found = cause(missing, case(JOB))
+    assert "loops and" in found.cause and "no job is started" in found.cause
+    assert ("3 h ago" if good else "missing") in found.evidence[1]
 
 
 def test_missing_finds_the_job_by_name_and_refuses_none(home, case):
