@@ -51,9 +51,8 @@ def is_scheduler_dead(case: Case) -> Found:
     looked = "missing" if good is None else f"{span(max(0.0, case.now - good))} ago"
     seen.append(f"cron/ticker_last_success: {looked}")
     if good is None or case.now - good > FAILING_TICKS:
-        ever = (
-            "has never started a job" if good is None else f"fails since {show(good, case.context.zone.tz)}"
-        )
+        since = show(good, case.context.zone.tz)
+        ever = "never looked without an error" if good is None else f"fails since {since}"
         return yes(
             f"the host's scheduler loops and {ever}: no job is started",
             seen,
