@@ -67,7 +67,12 @@ class Left:
 
 def read_balance(account: Account, timeout: float = 15.0) -> Left:
     """Ask the provider, at most twice within `timeout`. Raises Unreadable with the reason; never a guess."""
-    return _ADAPTERS[account.provider](account, timeout)
+    try:
+        return _ADAPTERS[account.provider](account, timeout)
+    except Unreadable as error:
+        if account.key and account.key in error.why:  # a server may send back what it was sent
+            raise Unreadable(error.source, error.why.replace(account.key, "<key>")) from None
+        raise
 
 
 def _deepseek(account: Account, timeout: float) -> Left:
@@ -254,6 +259,6 @@ def _said(account: Account, answer: Answer) -> str:
     from .._common.redact import Redactor
     from .._common.terminal import printable
 
-    if account.key:
+    if account.key:  # before it is cut: half a key would not be known again
         text = text.replace(account.key, "<key>")
     return f" ({printable(' '.join(Redactor().text(text[:2000]).split()))[:120]})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from ..core.render import Table
@@ -29,7 +30,13 @@ def cost(figure: Figure) -> str:
     """A sum with what is not known about it: "$1.02", "≥ $1.02", "unknown", "in a plan"."""
     if figure.usd is None:
         return "unknown" if figure.reason in (NO_PRICE, UNSEEN) else figure.reason
-    return f"≥ {dollars(figure.usd)}" if figure.at_least else dollars(figure.usd)
+    return f"≥ {dollars(_rounded_down(figure.usd))}" if figure.at_least else dollars(figure.usd)
+
+
+def _rounded_down(value: float) -> float:
+    """A lower bound that is still one once it is written with the places of `dollars`."""
+    step = 100 if abs(value) >= 0.01 else 10_000
+    return math.floor(value * step + 1e-6) / step if abs(value) >= 0.0001 else value
 
 
 def count(value: int) -> str:

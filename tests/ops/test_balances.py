@@ -164,6 +164,16 @@ def test_the_key_does_not_go_where_a_redirect_leads_and_the_answer_there_is_no_b
         assert read_balance(account(server, "json", key=None)).amount == 5.0, "without a key nothing is lost"
 
 
+def test_a_short_key_that_comes_back_is_in_no_message(server):
+    short = "plainkey" * 2
+    for answer in ({short: 1}, {"left": short}, short, {"error": {"message": f"no {short}"}}):
+        for status in (200, 401, 500):
+            server.answers["/left"] = Says(answer, status=status)
+            with pytest.raises(Unreadable) as caught:
+                read_balance(account(server, "json", path="left", key=short))
+            assert short not in str(caught.value)
+
+
 # --- OpenRouter
 
 

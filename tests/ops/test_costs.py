@@ -100,6 +100,14 @@ def test_dollars_are_readable_at_every_size(value, text):
     assert dollars(value) == text
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.108, "$0.10"), (1.62, "$1.62"), (0.00259, "$0.0025"), (0.0, "$0.00"), (2.999, "$2.99")],
+)
+def test_a_lower_bound_is_rounded_down(value, text):
+    assert cost(Figure(value, at_least=True)) == f"≥ {text}"
+
+
 @pytest.mark.parametrize("now", ["2026-10-25 23:30", "2026-03-29 00:10", "2026-11-29 12:00"])
 @pytest.mark.parametrize("days", [1, 2, 14, 400])
 def test_the_days_shown_are_the_last_ones_of_the_zone(now, days):
