@@ -36,7 +36,9 @@ def put(folder: Path, name: str = "hermes-ops") -> Path:
     folder.mkdir(parents=True)
     (folder / "plugin.yaml").write_text(f"name: '{name}'  # comment\nversion: 1\n")
     (folder / "__init__.py").write_text("")
-    (folder / "launched.py").write_text(f"def main(words):\n    print({str(folder)!r}, words)\n    return 3\n")
+    (folder / "launched.py").write_text(
+        f"def main(words):\n    print({str(folder)!r}, words)\n    return 3\n"
+    )
     return folder
 
 

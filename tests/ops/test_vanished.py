@@ -38,8 +38,8 @@ def home(tmp_path, monkeypatch):
 @pytest.fixture
 def known(home):
     """A home whose use was read an hour ago, with a run, a second profile and a copy."""
-    work = Home(home.path / "profiles" / "work", "UTC")
-    for one in (home, work):
+    office = Home(home.path / "profiles" / "office", "UTC")
+    for one in (home, office):
         one.use(one.ran(A, NOW - 2 * HOUR), NOW - 2 * HOUR + 30, 0.25)
     collected(home, NOW - HOUR)
     backup.back_up(home.path / "ops", Profile("default", home.path), NOW - HOUR)
@@ -113,13 +113,13 @@ def test_runs_that_are_gone_are_a_blindness_of_runs(known):
     found = collected(known, NOW)
     assert [one.key for one in found.blind] == ["runs/default/executions"] and found.unseen_since is None
     assert looked(known, deliveries.watch).blind
-    shutil.copy(known.path / "profiles" / "work" / "cron" / "executions.db", known.path / "cron")
+    shutil.copy(known.path / "profiles" / "office" / "cron" / "executions.db", known.path / "cron")
     assert collected(known, NOW).blind == ()
 
 
 def test_a_profile_that_is_gone_is_told_until_it_counts_as_deleted(known):
-    shutil.rmtree(known.path / "profiles" / "work")
-    assert [one.key for one in collected(known, NOW).blind] == ["usage/work"]
+    shutil.rmtree(known.path / "profiles" / "office")
+    assert [one.key for one in collected(known, NOW).blind] == ["usage/office"]
     assert collected(known, NOW + DELETED).blind == ()
 
 
@@ -178,9 +178,9 @@ def test_a_backup_tells_what_is_gone_and_how_old_its_copy_is(known, capsys):
 
 
 def test_copies_of_a_profile_that_is_gone_are_told_and_listed(known, capsys):
-    work = Profile("work", known.path / "profiles" / "work")
-    backup.back_up(known.path / "ops", work, NOW)
-    shutil.rmtree(work.home)
-    assert "backup.gone:work" in {one.id for one in looked(known, backup.watch).findings}
-    code, out = said(capsys, "backup", "list", "--profile", "work")
-    assert code == 0 and "backups/work/state-" in out
+    office = Profile("office", known.path / "profiles" / "office")
+    backup.back_up(known.path / "ops", office, NOW)
+    shutil.rmtree(office.home)
+    assert "backup.gone:office" in {one.id for one in looked(known, backup.watch).findings}
+    code, out = said(capsys, "backup", "list", "--profile", "office")
+    assert code == 0 and "backups/office/state-" in out
