@@ -197,6 +197,10 @@ class Ledger:
             except ledger_store.Damaged as error:
                 return Collected(runs, 0, (*blind, Blind("ledger", str(self._give_up(error)))), False)
             except Unreadable as error:
+                if error.source == str(self.path):  # locked: whatever comes next would wait as long again
+                    blind.append(Blind("ledger", str(error)))
+                    since = min(looked_at.values(), default=0.0)
+                    return Collected(runs, 0, tuple(blind), False, unseen_since=since)
                 blind.append(_unread(profile, error))
                 unread.append(looked_at.get(profile.name, 0.0))
                 continue

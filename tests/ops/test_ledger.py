@@ -479,6 +479,20 @@ def test_one_that_comes_while_another_collects_goes_on_without(home, opened, mon
     assert opened.collect(EVENING).blind == ()
 
 
+def test_a_locked_ledger_is_waited_for_once_and_not_for_each_profile(home, opened):
+    for folder in (home, home / "profiles" / "work"):
+        StateDatabase(folder).close()
+    opened._connection.execute("PRAGMA busy_timeout=50")
+    holder = sqlite3.connect(opened.path, isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    found = opened.collect(EVENING)
+    assert [blind.key for blind in found.blind] == ["ledger"] and "locked" in found.blind[0].text
+    assert found.unseen_since == 0.0
+    holder.execute("ROLLBACK")
+    holder.close()
+    assert opened.collect(EVENING).blind == ()
+
+
 def test_a_collection_that_is_killed_leaves_all_or_nothing(home, opened, monkeypatch):
     evening_home(home)
 
