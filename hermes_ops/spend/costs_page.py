@@ -6,7 +6,7 @@ from datetime import tzinfo
 
 from ..core.moment import show
 from ..core.render import Bars, as_html, as_svg, big_figures, page, paragraph
-from .costs import GROUPS, Group, Line, Report
+from .costs import GROUPS, UNSEEN, Group, Line, Report
 from .costs_text import (
     cost,
     count,
@@ -67,6 +67,8 @@ def _total(report: Report) -> str:
         ("in a plan", count(total.included_tokens), "total.included_tokens"),
         ("calls without a price", count(total.unknown_calls), "total.unknown_calls"),
     ]
+    if total.reason == UNSEEN:
+        figures = figures[:1]
     problems = set(report.problems)
     said = [paragraph(text, "problem" if text in problems else "note") for text in remarks(report)]
     return big_figures(figures) + "".join(said)

@@ -145,6 +145,14 @@ def test_costs_of_which_nothing_was_ever_read_are_unknown(home, capsys, content)
     assert [line["reason"] for line in found["by_day"]] == ["not seen"] * 3
 
 
+def test_the_page_of_what_is_unknown_counts_nothing(home, tmp_path, capsys):
+    remove(home.path / "state.db")
+    cli.main(["costs", "--days", "3", "--out", str(tmp_path / "page.html")])
+    page = (tmp_path / "page.html").read_text()
+    assert 'data-figure="total.usd"' in page and 'data-figure="total.calls"' not in page
+    assert "$0.00" not in page
+
+
 def test_days_before_the_first_look_are_unknown_unless_something_is_left_of_them(home, capsys):
     home.use("kept", NOW - 2 * DAY, 0.5, source="cli", first=NOW - 2 * DAY)
     cli.main(["costs", "--days", "4", "--json"])
