@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_rlm import sessions
-from hermes_rlm.display import duration, moment, printable, size
+from hermes_rlm._common.terminal import printable
+from hermes_rlm.display import duration, moment, size
 
 HOSTILE = [
     "",
