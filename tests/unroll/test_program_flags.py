@@ -143,7 +143,7 @@ WRONG = [
     (["--edit", "1 text", "--from", "0"], "cannot be combined with --from"),
     (["--edit", "1 text", "--substitute-result", "1:6 x"], "cannot be combined with --substitute-result"),
     (["--edit", "9 text", "--to", "3"], "range is empty"),
-    (["--diff", "/nonexistent"], "cannot read"),
+    (["--diff", "/nonexistent/trace.py"], "cannot read"),
     (["--diff", ""], "cannot read"),
     (["--diff", "."], "no regular file"),
     (["--diff", "/dev/null"], "no regular file"),
@@ -170,7 +170,7 @@ def test_wrong_request_is_exit_2_and_one_line(path, arguments, told, capsys):
 
 
 def test_wrong_request_leaves_the_process_with_2(path):
-    for arguments in (["--from", "99"], ["--nonsense"], ["--edit", "1"], ["--diff", "/nonexistent"]):
+    for arguments in (["--from", "99"], ["--nonsense"], ["--edit", "1"], ["--diff", "/nonexistent/trace.py"]):
         done = run(path, *arguments)
         assert done.returncode == 2 and done.stdout == "" and done.stderr.count("\n") == 1
 
