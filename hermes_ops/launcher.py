@@ -104,6 +104,34 @@ def launcher_text(home: Path, words: Sequence[str]) -> str:
     return _TEXT.format(mark=MARK, shown=shown, words=list(words), home=str(home))
 
 
+def problem(home: Path) -> str | None:
+    """Why scripts of a home would not find this plugin when they run; None when one that is tried does."""
+    import os
+    import re
+    import subprocess
+    import sys
+    from tempfile import TemporaryDirectory
+
+    mark = home / "ops" / "plugin-missing"
+    had_mark = mark.exists()
+    with TemporaryDirectory() as folder:
+        script = Path(folder) / "ops-try.py"
+        script.write_text(launcher_text(home, ["--version"]), "utf-8")
+        environment = {**os.environ, "HERMES_HOME": str(home)}
+        command = [sys.executable, str(script)]
+        done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, timeout=60)
+    if not had_mark:
+        # That nobody was told here must not keep a job from telling it.
+        mark.unlink(missing_ok=True)
+    if done.returncode == 0 and re.match(rb"hermes-ops \d", done.stdout):
+        return None
+    here = Path(__file__).resolve().parent
+    return (
+        f"scripts of {home} do not find hermes-ops (this copy lies at {here}):"
+        " install it there with `hermes plugins install`, or with pip"
+    )
+
+
 def is_ours(text: str) -> bool:
     """Tell whether a script was written by `launcher_text`."""
     return text.startswith(f'"""{MARK}: ')

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import install as installing
+from .. import launcher
 from .._common.command_line import UsageError
 from .._common.home import hermes_home
 from ..errors import OpsError
@@ -30,6 +31,9 @@ def run(arguments: Any) -> int:
     why = installing.check_target(home, arguments.deliver)
     if why and not arguments.anyway:
         raise OpsError(f"nothing would arrive: {why}; mend that, or --anyway")
+    lost = None if arguments.dry_run else launcher.problem(home)
+    if lost:
+        raise OpsError(lost)
     steps = []
     for step in installing.install(home, watchers, arguments.deliver, dry_run=arguments.dry_run):
         steps.append(step)

@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from .. import settings
+from .. import launcher, settings
 from .._common.command_line import UsageError
 from .._common.files import is_alive
 from .._common.home import hermes_home
@@ -107,6 +107,9 @@ def _once(home: Path, values: dict[str, Any], as_json: bool) -> int:
 
 def _units(home: Path, verb: str, dry_run: bool, as_json: bool) -> int:
     if verb == "install":
+        lost = None if dry_run else launcher.problem(home)
+        if lost:
+            raise OpsError(lost)
         lines = units.install(home, dry_run=dry_run)
     else:
         word = "would remove" if dry_run else "removed"

@@ -3,10 +3,11 @@
 import json
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
-from hermes_ops import cli, install
+from hermes_ops import cli, install, launcher
 from hermes_ops.core.action import Done
 from hermes_ops.core.finding import Finding, Reading
 from hermes_ops.core.incident import Incidents
@@ -74,6 +75,7 @@ def host(home, monkeypatch):
     made = Host(home)
     monkeypatch.setattr(install, "apply", made.apply)
     monkeypatch.setattr(install, "check_target", lambda home, deliver: None)
+    monkeypatch.setattr(launcher, "problem", lambda home: None)
     return made
 
 
@@ -203,3 +205,17 @@ def test_a_script_that_somebody_edited_or_still_uses_is_left_alone(home, host):
     assert "edited" in steps["wallet", "remove script"].detail
     assert "still runs it" in steps["sweep", "remove script"].detail
     assert sorted(path.name for path in (home / "scripts").iterdir()) == ["ops-sweep.py", "ops-wallet.py"]
+
+
+def test_nothing_is_installed_that_would_not_find_the_plugin(home, host, monkeypatch, capsys):
+    monkeypatch.undo()
+    monkeypatch.setenv("HERMES_HOME", str(home))
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    monkeypatch.setattr(install, "check_target", lambda home, deliver: None)
+    assert cli.main(["install", "wallet", "--deliver", TARGET]) == 1
+    assert "do not find hermes-ops" in capsys.readouterr().err
+    assert host.jobs == [] and not (home / "scripts").exists()
+    assert not (home / "ops" / "plugin-missing").exists()
+    (home / "plugins").mkdir()
+    (home / "plugins" / "hermes-ops").symlink_to(Path(launcher.__file__).parent)
+    assert launcher.problem(home) is None
