@@ -52,7 +52,14 @@ class Guarded:
             asked.append(self.chats.hear(chat, QUESTION))
             self.chats.send(chat, answer)
         self.chats.hear(chat, "Done here.")
+        # The answer is sent before the turn is over; a message in between would interrupt it.
+        wait_until(self.is_idle, "the end of the turn")
         return asked
+
+    def is_idle(self) -> bool:
+        """Whether the gateway is in no turn of a chat."""
+        state = json.loads((self.home.path / "gateway_state.json").read_bytes())
+        return state.get("active_agents") == 0
 
     def run(self, *choices: str, calls: list[dict[str, Any]]) -> None:
         """One turn by POST /v1/runs in which each question gets the next of the choices."""
