@@ -75,12 +75,12 @@ def load(home: Path, options: Iterable[Option]) -> Settings:
 
 def said(value: Any) -> str:
     """A value as a person may read it: no secrets, addresses without their query, at most 80 characters."""
-    from ._common.redact import Redactor
     from .core.http import shown
+    from .core.incident_text import redacted
 
     if isinstance(value, str) and "://" in value:
         return shown(value)[:80]
-    return Redactor().text(str(value)[:4000])[:80]
+    return redacted(str(value)[:4000])[:80]
 
 
 # The modules below hermes_ops that have OPTIONS.

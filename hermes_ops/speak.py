@@ -9,17 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ._common import command_line
-from ._common.redact import Redactor
-
-_redactor: Redactor | None = None
-
-
-def clean(text: str) -> str:
-    """A text with its secrets replaced by placeholders; the same secret has the same one in one process."""
-    global _redactor
-    if _redactor is None:
-        _redactor = Redactor()
-    return _redactor.text(text)
+from .core.incident_text import redacted as clean
 
 
 def say(text: str) -> None:

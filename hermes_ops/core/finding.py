@@ -137,9 +137,3 @@ def sort(findings: Iterable[Finding], suppressions: Iterable[Suppression], now: 
         else:
             result.accepted.append((finding, reason))
     return result
-
-
-def worst(findings: Iterable[Finding]) -> str | None:
-    """The highest severity among findings, None for none."""
-    found = [SEVERITIES.index(finding.severity) for finding in findings]
-    return SEVERITIES[max(found)] if found else None

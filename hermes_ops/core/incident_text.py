@@ -29,7 +29,7 @@ def clean_lines(text: str, limit: int) -> str:
 
 
 def redacted(text: str) -> str:
-    """A text with every secret replaced."""
+    """A text with its secrets replaced by placeholders; the same secret has the same one in one process."""
     global _redactor
     if _redactor is None:
         from .._common.redact import Redactor

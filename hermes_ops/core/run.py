@@ -22,6 +22,7 @@ from .._common.home import private_dir
 from ..errors import OpsError, Unreadable
 from .finding import DAY, HOUR, Blind, Finding, Reading
 from .incident import Incidents, Message
+from .incident_text import redacted
 from .typed import object_of
 from .watch import Context, Watcher
 
@@ -190,17 +191,13 @@ def _ping(home: Path, name: str) -> None:
 
 def _clean(text: str) -> str:
     """A reason as one line without secrets; redacted before it is cut."""
-    from .._common.redact import Redactor
-
-    return " ".join(Redactor().text(text).split())[:300]
+    return " ".join(redacted(text).split())[:300]
 
 
 def _keep_traceback(home: Path, name: str) -> None:
     import traceback
 
-    from .._common.redact import Redactor
-
-    text = Redactor().text(traceback.format_exc()[-20_000:])
+    text = redacted(traceback.format_exc()[-20_000:])
     try:
         write_atomic(_directory(home) / f"{name}.traceback", text, durable=False)
     except OSError:

@@ -15,16 +15,6 @@ if TYPE_CHECKING:
     import sqlite3
 
 CRON_SESSION = re.compile(r"cron_([0-9a-f]{12})_\d{8}_\d{6}")
-COUNTERS = (
-    "calls",
-    "input",
-    "output",
-    "cache_read",
-    "cache_write",
-    "reasoning",
-    "estimated_usd",
-    "actual_usd",
-)
 UNATTRIBUTED = "(unattributed)"  # model and task of what a session's own totals hold beyond its rows
 AUTO = "auto"  # the host's provider name of an auxiliary call whose provider it chose by itself
 
@@ -171,15 +161,6 @@ def read_session(connection: sqlite3.Connection, session_id: str) -> Session | N
         thread_id=_text(found.get("thread_id")) or None,
         message_count=int(_number(found.get("message_count")) or 0),
     )
-
-
-def root_of(home: Path, session_id: str) -> str:
-    """The first session of its chain of parents (compression, sub-agents); itself without one."""
-    path = database(home)
-    if not path.exists():
-        return session_id
-    with reading(path) as connection:
-        return root(session_id, parents(connection))
 
 
 def parents(connection: sqlite3.Connection) -> Callable[[str], str | None]:

@@ -14,7 +14,7 @@ from ..host import schedules
 from ..host.executions import read_executions
 from ..host.jobs import Job, read_jobs
 from ..host.outputs import read_output
-from .missing import job_of
+from .missing import job_of, runs_of
 from .tree import Case, Found, Question, no, unknown, yes
 
 LOOK_BACK = 7 * DAY
@@ -59,7 +59,7 @@ def are_two_schedulers(case: Case) -> Found:
 
 
 def is_run_too_often(case: Case) -> Found:
-    job, runs = job_of(case), _runs(case)
+    job, runs = job_of(case), runs_of(case, case.now - LOOK_BACK)
     by_slot: dict[float, list[Run]] = defaultdict(list)
     for run in runs:
         if run.claimed_at is not None:
@@ -98,7 +98,7 @@ def is_delivered_twice(case: Case) -> Found:
 
 def is_same_text(case: Case) -> Found:
     texts = []
-    for run in _runs(case)[-6:]:
+    for run in runs_of(case, case.now - LOOK_BACK)[-6:]:
         if run.outcome == "said" and run.output:
             try:
                 texts.append((run, " ".join(read_output(Path(run.output)).response.split())))
@@ -136,12 +136,3 @@ def _jobs_elsewhere(home: Path) -> tuple[Job, ...]:
 
 def _edit(case: Case) -> str:
     return f"hermes cron edit {job_of(case).id} --deliver TARGET"
-
-
-def _runs(case: Case) -> list[Run]:
-    def read() -> list[Run]:
-        ledger = case.context.ledger()
-        ledger.collect(case.now)
-        return ledger.runs(case.now - LOOK_BACK, case.now + 1, job_id=job_of(case).id)
-
-    return case.once("runs", read)

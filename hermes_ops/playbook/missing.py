@@ -84,7 +84,7 @@ def is_not_due(case: Case) -> Found:
 
 def is_not_run(case: Case) -> Found:
     job, zone, due = job_of(case), case.context.zone.tz, case.read.get("due")
-    runs = _runs(case)
+    runs = runs_of(case, case.now - LOOK_BACK)
     last = runs[-1] if runs else None
     if last is None:
         stamp = f"jobs.json last_run_at: {show(job.last_run_at, zone)}"
@@ -106,7 +106,7 @@ def is_not_run(case: Case) -> Found:
 
 def is_failed(case: Case) -> Found:
     job = job_of(case)
-    runs = _runs(case)
+    runs = runs_of(case, case.now - LOOK_BACK)
     if runs and runs[-1].outcome in ("failed", "empty"):
         last = runs[-1]
         return yes(
@@ -149,7 +149,7 @@ def is_undelivered(case: Case) -> Found:
 
 
 def is_silent(case: Case) -> Found:
-    runs = _runs(case)
+    runs = runs_of(case, case.now - LOOK_BACK)
     if not runs:
         return unknown("its runs are not in the ledger")
     last = runs[-1]
@@ -196,12 +196,12 @@ QUESTIONS: tuple[Question, ...] = (
 )
 
 
-def _runs(case: Case) -> list[Run]:
-    """The runs of the job in the last 30 days, collected now."""
+def runs_of(case: Case, since: float) -> list[Run]:
+    """The runs of the job that is asked about, from `since` on, collected now."""
 
     def read() -> list[Run]:
         ledger = case.context.ledger()
         ledger.collect(case.now)
-        return ledger.runs(case.now - LOOK_BACK, case.now + 1, job_id=job_of(case).id)
+        return ledger.runs(since, case.now + 1, job_id=job_of(case).id)
 
     return case.once("runs", read)

@@ -19,7 +19,6 @@ from .policy import Classified, Policy
 from .remind import announced
 
 DAYS = 7  # whole days behind us whose messages are counted
-EXPIRES_SOON = 7 * DAY
 UNDECLARED = "policy.undeclared"
 
 

@@ -75,11 +75,6 @@ def due(home: Path, day: str, now: float) -> list[dict[str, Any]]:
     return [one for one in paused(home) if one["day"] != day and not _under_way(one, now)]
 
 
-def acted(home: Path, day: str) -> bool:
-    """Whether the budget has paused on that day already, also when all of it was resumed since."""
-    return state_file(home).read()["days"].get(day, {}).get("status") == "done"
-
-
 @dataclass
 class Paused:
     """What became of pausing: records of the paused jobs; (name, id, profile, why, fix) of what failed."""

@@ -379,7 +379,8 @@ def test_a_damaged_record_is_set_aside_and_nothing_is_paused_that_day(tmp_path, 
     with pytest.raises(Unreadable):
         budget_pauses.paused(tmp_path)
     damaged = budget_pauses.repair(tmp_path, TODAY, NOW)
-    assert damaged.read_text().startswith('{"format": 1') and budget_pauses.acted(tmp_path, TODAY)
+    assert damaged.read_text().startswith('{"format": 1')
+    assert budget_pauses.state_file(tmp_path).read()["days"][TODAY]["status"] == "done"
     assert host.pause(tmp_path, A).paused == [] and host.asked == []
 
 

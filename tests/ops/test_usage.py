@@ -13,11 +13,12 @@ from hermes_ops.host.usage import (
     UNATTRIBUTED,
     Faults,
     billed_by,
+    database,
     job_of,
     normal_url,
+    parents,
     providers_by_url,
     root,
-    root_of,
     session,
     usage_rows,
 )
@@ -35,6 +36,15 @@ def evening(tmp_path):
     state = evening_home(tmp_path)
     yield tmp_path
     state.close()
+
+
+def root_of(home, session_id):
+    """The first session of a chain of parents, as the ledger finds it."""
+    path = database(home)
+    if not path.exists():
+        return session_id
+    with reading(path) as connection:
+        return root(session_id, parents(connection))
 
 
 def test_rows_are_totals_of_their_whole_life(evening):
