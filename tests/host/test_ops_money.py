@@ -17,7 +17,8 @@ import pytest
 
 from hermes_ops.core.ledger import Ledger
 from hermes_ops.core.watch import Context
-from hermes_ops.host.usage import UNATTRIBUTED, root_of, session, usage_rows
+from hermes_ops.host.database import reading
+from hermes_ops.host.usage import UNATTRIBUTED, database, parents, root, session, usage_rows
 from hermes_ops.spend.attribution import top_burners
 from tests.host.hermes import HermesHome, Interactive
 from tests.host.model_server import ModelServer, auxiliary_route
@@ -103,7 +104,8 @@ def test_growth_between_two_looks_is_what_is_reported(home, host, ledger):
     host.ask("book", "create_session", "helper", "subagent", parent_session_id="continued")
     for name, usd in ((RUN, 0.1), ("continued", 0.2), ("helper", 0.3)):
         use(host, name, "a/b", usd, billing_provider="openrouter")
-    assert root_of(home.path, "helper") == RUN
+    with reading(database(home.path)) as connection:
+        assert root("helper", parents(connection)) == RUN
     before = time.time()
     ledger.collect(before)
     use(host, "helper", "a/b", 0.25, billing_provider="openrouter")

@@ -147,11 +147,10 @@ def test_a_restore_that_takes_for_ever_is_bounded_and_its_file_kept(agent):
 @pytest.mark.once
 def test_rlm_vars_never_ends_a_kernel(agent):
     agent.run(
-        "import time\nclass Stubborn:\n    def __repr__(self):\n        while True:\n"
-        "            try: time.sleep(0.05)\n            except BaseException:\n"
-        "                if done: raise\n"
+        "import signal, time\nclass Stubborn:\n    def __repr__(self):\n"
+        "        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])\n        time.sleep(1000)\n"
     )
-    agent.run("done = False; s = Stubborn(); keep = 1")
+    agent.run("s = Stubborn(); keep = 1")
     before = agent.pid()
     answer = agent.call("rlm_vars", {})
     assert not answer["ok"] and "takes for ever" in answer["error"]
