@@ -148,7 +148,7 @@ def test_a_restore_that_takes_for_ever_is_bounded_and_its_file_kept(agent):
 def test_rlm_vars_never_ends_a_kernel(agent):
     agent.run(
         "import signal, time\nclass Stubborn:\n    def __repr__(self):\n"
-        "        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])\n        time.sleep(1000)\n"
+        "        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())\n        time.sleep(1000)\n"
     )
     agent.run("s = Stubborn(); keep = 1")
     before = agent.pid()
