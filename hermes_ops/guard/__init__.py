@@ -1,0 +1,1 @@
+"""The command guard: reads what a tool call would run, judges it, and answers the host."""

@@ -1,0 +1,1 @@
+"""What is dangerous: one module per family of commands, each rule with examples."""
