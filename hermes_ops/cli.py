@@ -48,6 +48,9 @@ COMMANDS = {
     "gate": ("gate", "wake an agent only when something changed"),
     "probes": ("probes", "declared checks against an accepted baseline"),
     "toolsets": ("toolsets", "what prompts need against the tools that jobs have"),
+    "guard": ("guard", "the command guard: explain, test, learn, status, accept"),
+    "skills": ("skills", "scan skills before an install and afterwards; find what is broken in them"),
+    "lanes": ("lanes", "a worktree per writer, and a gate before anything merges"),
 }
 DEFAULT = "status"
 

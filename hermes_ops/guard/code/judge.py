@@ -14,6 +14,6 @@ def judge_code(language: str, code: str, shell: Shell, home: str = "", cwd: str 
     """What code of a language would do that should be stopped.
 
     `language`: "python", "perl", "ruby", "node", "php", "lua", "awk", "powershell", "cmd", "sql",
-    "applescript", "make", "r" or "tcl". Unknown languages are judged by nothing: []. Never raises, bounded in time by the length of `code`.
+    "applescript", "make", "r" or "tcl"; of another one nothing is said. Never raises; bounded in time.
     """
     raise NotImplementedError

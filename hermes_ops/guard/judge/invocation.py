@@ -87,7 +87,7 @@ class Invocation:
         return [arg.text for arg in self.argv[1:]]
 
     def operands(self, valued: frozenset[str] = frozenset()) -> Iterator[Arg]:
-        """The arguments that are no options, in order; the value of an option in `valued` is the next word."""
+        """The arguments that are no options, in order; an option in `valued` takes the next word along."""
         plain, skip = False, False
         for arg in self.argv[1:]:
             if skip:

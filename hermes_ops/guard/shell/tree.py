@@ -23,7 +23,7 @@ class Param:
     """`$name`, `${name}` and its forms; `$1`, `$@`, `$?` have those names."""
 
     name: str
-    # "", ":-", "-", ":=", "=", ":+", "+", ":?", "?", "#", "##", "%", "%%", "/", "//", ":", "^", ",", "@", "len", "!"
+    # :- - := = :+ + :? ? # ## % %% / // : ^ , @ as they stand, "len" for ${#name}, "!" for ${!name}
     op: str = ""
     argument: Word | None = None  # what follows the operator, unexpanded; for "/" it holds both halves
     index: Word | None = None  # ${name[index]}
@@ -125,9 +125,9 @@ class Compound:
     """A compound command.
 
     `kind`: "group" {}, "subshell" (), "if", "while", "until", "for", "for((", "select", "case", "[[", "((",
-    "coproc". `bodies`: every list inside, conditions first, in the order of the text. `words`: what for/select iterate
-    over, the subject of case, the operands of [[. `name`: the variable of for/select, the name of coproc.
-    `patterns`: of case, one tuple of words per body. `parts`: parameters and substitutions inside (( )).
+    "coproc". `bodies`: every list inside, conditions first, in the order of the text. `words`: what for and
+    select iterate over, the subject of case, the operands of [[. `name`: the variable of for and select, the
+    name of coproc. `patterns`: of case, one tuple of words per body. `parts`: parameters and substitutions inside (( )).
     """
 
     kind: str
