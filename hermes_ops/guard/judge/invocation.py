@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 # Stands in an argument for a piece that only running the command could tell.
 UNKNOWN = "\0"
 
-# What a value carries with it: it came from a credential (or an environment dump), from the network, or was
-# decoded from something unknown.
-SECRET, REMOTE, OPAQUE = "secret", "remote", "opaque"
+# What a value carries with it: it came from a credential (or an environment dump), from the network, was
+# decoded from something unknown, or was printed by a shell that takes its commands from somewhere unknown.
+SECRET, REMOTE, OPAQUE, SHELL = "secret", "remote", "opaque", "shell"
 
 
 @dataclass(slots=True)
@@ -21,6 +21,7 @@ class Arg:
     glob: bool = False
     taint: frozenset[str] = frozenset()
     source: str = ""  # where the taint comes from, as it may be shown: "~/.ssh/id_rsa"
+    variable: str = ""  # the variable of unknown value that is the whole word: "PYTHON" for "$PYTHON"
 
     @property
     def known(self) -> bool:
@@ -69,6 +70,7 @@ class Invocation:
     environment: dict[str, Arg] = field(default_factory=dict)
     cwd: str | None = None
     home: str = ""
+    hermes_home: str = ""
     place: str = ""
     wrappers: tuple[str, ...] = ()
     appended: bool = False
