@@ -1,0 +1,294 @@
+"""The policy in force is the last one that a person accepted: a sealed copy, not the file that anybody edits.
+
+`<home>/ops/guard/accepted.json` holds the text, its sha256 and an HMAC by `<home>/ops/guard/key` (0600). The
+seal shows a change by somebody who does not read the key; both files are also what the guard protects.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .._common.files import read_regular, write_atomic
+from ..core.finding import Finding
+from ..errors import OpsError, Unreadable
+from .policy import BUILT_IN, Policy, path_of
+
+FORMAT = 1
+ACCEPT = "hermes ops guard accept"
+_KEY_BYTES = 32
+_LARGEST = 2_000_000
+# Of the host: in the environment of what its tools start, and of nothing that a person starts.
+_TOOL_MARKS = (
+    "HERMES_SESSION_ID",
+    "HERMES_RPC_SOCKET",
+    "HERMES_RPC_DIR",
+    "HERMES_RPC_TOKEN",
+    "HERMES_REAL_HOME",
+)
+_MOST_ANCESTORS = 64
+
+
+@dataclass(frozen=True)
+class Sealed:
+    """The accepted copy: its text ("" for the built-in rules alone), its sha256, when it was accepted."""
+
+    text: str
+    sha256: str
+    at: float
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What is accepted in a home. `policy` None: nothing usable; `why` says it, "" when nothing is there."""
+
+    policy: Policy | None = None
+    sealed: Sealed | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class State:
+    """The policy in force and what is wrong about the files of a home."""
+
+    policy: Policy
+    accepted_at: float | None = None
+    findings: tuple[Finding, ...] = ()
+    written: str | None = field(default=None, repr=False)  # guard.toml as it is, None without one
+    sealed: Sealed | None = field(default=None, repr=False)
+
+
+def folder(home: Path) -> Path:
+    return home / "ops" / "guard"
+
+
+def copy_of(home: Path) -> Path:
+    return folder(home) / "accepted.json"
+
+
+def key_of(home: Path) -> Path:
+    return folder(home) / "key"
+
+
+def load(home: Path) -> Loaded:
+    """Read the accepted copy, verify its seal, parse it; its examples were judged when it was accepted."""
+    try:
+        sealed = read_sealed(home)
+        if sealed is None:
+            return Loaded()
+        return Loaded(parse_text(sealed.text, path_of(home)), sealed)
+    except OpsError as error:
+        return Loaded(why=str(error))
+
+
+def read_sealed(home: Path) -> Sealed | None:
+    """The accepted copy, None when none was ever made. OpsError: damaged, or its seal does not fit."""
+    copy, key = copy_of(home), key_of(home)
+    raw, secret = _content(copy), _content(key)
+    if raw is None and secret is None:
+        return None
+    if raw is None:
+        raise OpsError(f"{copy} is gone")
+    if secret is None or len(secret) != _KEY_BYTES:
+        raise OpsError(
+            f"{key} is {'gone' if secret is None else 'damaged'}, so the accepted policy cannot be trusted"
+        )
+    try:
+        data = json.loads(raw)
+        text, seal, at, number = data["text"], data["seal"], data["at"], data["format"]
+        fits = isinstance(seal, str) and hmac.compare_digest(_seal(secret, text, at), seal)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise OpsError(f"{copy} is damaged") from None
+    if number != FORMAT:
+        raise OpsError(f"{copy} has format {number!r}; this hermes-ops knows {FORMAT}")
+    if not fits:
+        raise OpsError(f"{copy} was changed after it was accepted: its seal does not fit")
+    return Sealed(text, _sha256(text), float(at))
+
+
+def parse_text(text: str, path: Path) -> Policy:
+    """A policy of the text of a file; OpsError as `policy.parse`."""
+    import tomllib
+
+    from .policy import parse
+
+    try:
+        content = tomllib.loads(text)
+    except RecursionError:
+        raise OpsError(f"{path}: not valid TOML: lists or tables too deep in each other") from None
+    except ValueError as error:
+        raise OpsError(f"{path}: not valid TOML: {error}") from None
+    return parse(content, path)
+
+
+def written(home: Path) -> str | None:
+    """The text of guard.toml, None without one. Raises Unreadable, or OpsError for what is no text."""
+    path = path_of(home)
+    raw = _content(path)
+    try:
+        return None if raw is None else raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise OpsError(f"{path}: not valid TOML: not UTF-8") from None
+
+
+def state(home: Path) -> State:
+    """The policy in force and the findings about it. A changed file is checked with its examples."""
+    loaded = load(home)
+    findings = []
+    if loaded.why:
+        findings.append(
+            _finding(
+                "guard.policy-seal",
+                "critical",
+                f"{loaded.why}; the built-in rules hold, those of a running session as it last read them",
+                f"look who changed it, then {ACCEPT}",
+            )
+        )
+    text: str | None = None
+    try:
+        text = written(home)
+        findings += _about_the_file(home, text, loaded)
+    except OpsError as error:
+        findings.append(_invalid(error))
+    accepted_at = loaded.sealed.at if loaded.sealed else None
+    return State(loaded.policy or BUILT_IN, accepted_at, tuple(findings), text, loaded.sealed)
+
+
+def is_untouched(home: Path) -> bool:
+    """Whether guard.toml is what was accepted and the seal fits: all that a look every hour needs to know."""
+    try:
+        sealed, text = read_sealed(home), written(home)
+    except OpsError:
+        return False
+    return (sealed.text if sealed else "") == (text or "")
+
+
+def accept(home: Path, now: float) -> Sealed:
+    """Seal guard.toml as the policy in force (without the file: the built-in rules alone).
+
+    The caller has checked it (policy_check.check). Raises Unreadable when it cannot be written.
+    """
+    text = written(home) or ""
+    key = key_of(home)
+    try:
+        secret = _content(key)
+        if secret is None or len(secret) != _KEY_BYTES:
+            secret = os.urandom(_KEY_BYTES)
+            write_atomic(key, secret)
+            os.chmod(key, 0o600)
+        data = {
+            "format": FORMAT,
+            "text": text,
+            "sha256": _sha256(text),
+            "at": now,
+            "seal": _seal(secret, text, now),
+        }
+        write_atomic(copy_of(home), json.dumps(data, sort_keys=True) + "\n")
+    except OSError as error:
+        raise Unreadable(error.filename or key, f"cannot be written: {error.strerror or error}") from None
+    return Sealed(text, _sha256(text), now)
+
+
+def inside_a_tool_call() -> str:
+    """Why this process seems to be started by an agent, "" when nothing says so.
+
+    The host marks the environment of what its tools start; on Linux the processes above this one are looked
+    at too, since a command can unset a variable for itself but not for the shell that runs it.
+    """
+    found = next((name for name in _TOOL_MARKS if os.environ.get(name)), None)
+    if found:
+        return f"{found} is set, as the host sets it for what its tools start"
+    pid = os.getppid()
+    for _ in range(_MOST_ANCESTORS):
+        if pid <= 1:
+            break
+        mark = next(
+            (name for name in _TOOL_MARKS if f"\0{name}=".encode() in b"\0" + _proc(pid, "environ")), None
+        )
+        if mark:
+            return f"process {pid} above this one has {mark}, as the host sets it for what its tools start"
+        if _is_agent(_proc(pid, "cmdline")):
+            return f"process {pid} above this one is a hermes"
+        pid = _parent(pid)
+    return ""
+
+
+def _about_the_file(home: Path, text: str | None, loaded: Loaded) -> list[Finding]:
+    sealed = loaded.sealed
+    if text == (sealed.text if sealed else None) or (not text and (sealed is None or not sealed.text)):
+        return []
+    path = path_of(home)
+    if text is None:
+        if sealed is None:
+            return []
+        return [_changed(f"{path} is gone; the policy that was accepted holds", sealed.text)]
+    try:
+        from .policy_check import check
+
+        check(parse_text(text, path), path, home)
+    except OpsError as error:
+        return [_invalid(error)]
+    what = "was changed since it was accepted" if sealed else "was never accepted"
+    holds = "what was accepted holds" if sealed else "the built-in rules hold"
+    return [_changed(f"{path} {what}; {holds}", text)]
+
+
+def _changed(text: str, content: str) -> Finding:
+    return _finding(
+        "guard.policy-changed", "warning", text, f"look at it, then {ACCEPT}", _sha256(content)[:12]
+    )
+
+
+def _invalid(error: OpsError) -> Finding:
+    return _finding(
+        "guard.policy-invalid", "error", f"{error}; what was accepted holds", f"mend it, then {ACCEPT}"
+    )
+
+
+def _finding(rule: str, severity: str, text: str, fix: str, content: str = "") -> Finding:
+    evidence = (f"sha256 {content}",) if content else ()
+    return Finding(rule, severity, "the guard's policy", text, "policy", evidence, fix)
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return read_regular(path, _LARGEST)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise Unreadable(path, error.strerror or type(error).__name__) from None
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _seal(secret: bytes, text: str, at: float) -> str:
+    return hmac.new(secret, f"{FORMAT}\n{at!r}\n{text}".encode(), "sha256").hexdigest()
+
+
+def _proc(pid: int, name: str) -> bytes:
+    """A file of /proc, b"" where there is none or it is somebody else's."""
+    try:
+        with open(f"/proc/{pid}/{name}", "rb") as file:
+            return file.read(1_000_000)
+    except OSError:
+        return b""
+
+
+def _parent(pid: int) -> int:
+    fields = _proc(pid, "stat").rpartition(b")")[2].split()
+    return int(fields[1]) if len(fields) > 1 and fields[1].isdigit() else 0
+
+
+def _is_agent(cmdline: bytes) -> bool:
+    """Whether a command line is a hermes that runs an agent, and not only `hermes ops ...`."""
+    words = cmdline.split(b"\0")
+    for place, word in enumerate(words[:4]):
+        if os.path.basename(word) in (b"hermes", b"hermes-agent") or word == b"hermes_cli.main":
+            return b"ops" not in words[place + 1 : place + 4]
+    return False
