@@ -90,6 +90,7 @@ MODULES = (
     "core.incident",
     "core.run",
     "doctor",
+    "guard.options",
     "liveness.backup",
     "liveness.service",
     "quality.probes",

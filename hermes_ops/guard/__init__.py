@@ -1,1 +1,32 @@
 """The command guard: reads what a tool call would run, judges it, and answers the host."""
+
+from __future__ import annotations
+
+from typing import Any
+
+# The tools whose calls are judged; a call of another one costs a look into this set.
+TOOLS = frozenset(
+    ("terminal", "execute_code", "rlm_exec", "process", "cronjob", "write_file", "patch", "skill_manage")
+)
+
+
+def pre_tool_call(tool_name: Any = "", **told: Any) -> dict[str, str] | None:
+    """The callback that the host is given; the guard is loaded by the first call that it judges."""
+    if not isinstance(tool_name, str) or tool_name not in TOOLS:
+        return None
+    try:
+        from .hook import judged_call
+    except Exception as error:  # a broken installation must not let everything through
+        return _not_loaded(tool_name, error)
+    return judged_call(tool_name, told)
+
+
+def _not_loaded(tool_name: str, error: Exception) -> dict[str, str]:
+    import logging
+
+    logging.getLogger(__name__).warning("hermes-ops: the guard cannot be loaded", exc_info=True)
+    return {
+        "action": "approve",
+        "message": f"hermes-ops: the guard cannot be loaded ({type(error).__name__}), so nothing is judged.",
+        "rule_key": f"hermes-ops:guard.error:{tool_name}",
+    }

@@ -1,0 +1,122 @@
+"""What the guard decided: one redacted line per decision that is not a plain allow, in a log that rotates."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from .._common.files import FileLock, append_line, read_complete_lines
+from .verdict import Found
+
+NAME = "decisions.jsonl"
+OLDER = "decisions.1.jsonl"
+MOST_BYTES = 2_000_000
+COUNT_EVERY = 600.0  # seconds after which the calls that were allowed are counted in the log
+
+_lock = threading.Lock()
+_allowed: dict[str, int] = {}
+_counted = 0.0
+
+
+def directory(home: Path) -> Path:
+    """Where the guard keeps its log: `<home>/ops/guard`."""
+    return home / "ops" / "guard"
+
+
+def decided(
+    home: Path,
+    answer: str,
+    tool: str,
+    shown: str,
+    findings: Iterable[Found],
+    *,
+    most_bytes: int = MOST_BYTES,
+    **more: Any,
+) -> None:
+    """Write one decision: "block", "ask", "withheld", "bypassed", "approved", "report" or "error".
+
+    `shown` must be redacted. Never waits for another process. Raises OSError when it cannot be written.
+    """
+    record = {
+        "at": round(time.time(), 3),
+        "answer": answer,
+        "tool": tool,
+        "rules": [found.rule for found in findings][:8],
+        "command": shown,
+        **{key: value for key, value in more.items() if value not in (None, "")},
+    }
+    _write(home, record, most_bytes)
+
+
+def allowed(home: Path, most_bytes: int = MOST_BYTES) -> None:
+    """Count a call that was allowed; the count is written at the first one and then every ten minutes."""
+    global _counted
+    now = time.monotonic()
+    with _lock:
+        key = str(home)
+        _allowed[key] = _allowed.get(key, 0) + 1
+        if _counted and now - _counted < COUNT_EVERY:
+            return
+        _counted, count = now, _allowed.pop(key)
+    _write(home, {"at": round(time.time(), 3), "answer": "allow", "count": count}, most_bytes)
+
+
+def read(home: Path) -> Iterator[dict[str, Any]]:
+    """The decisions that are kept, the oldest first; lines that are none are passed over."""
+    for name in (OLDER, NAME):
+        try:
+            for line in read_complete_lines(directory(home) / name):
+                try:
+                    record = json.loads(line)
+                except ValueError:
+                    continue
+                if isinstance(record, dict) and isinstance(record.get("answer"), str):
+                    yield record
+        except FileNotFoundError:
+            continue
+
+
+def summary(home: Path, since: float = 0.0) -> dict[str, Any]:
+    """How often each answer was given since an instant, by answer and by rule, and when the last one was."""
+    answers: dict[str, int] = {}
+    rules: dict[str, int] = {}
+    last = None
+    for record in read(home):
+        at = record.get("at")
+        if not isinstance(at, (int, float)) or at < since:
+            continue
+        last = at if last is None else max(last, at)
+        count = record.get("count", 1)
+        answers[record["answer"]] = answers.get(record["answer"], 0) + (
+            count if isinstance(count, int) else 1
+        )
+        for rule in record.get("rules") or ():
+            rules[str(rule)] = rules.get(str(rule), 0) + 1
+    return {"answers": answers, "rules": dict(sorted(rules.items(), key=lambda one: -one[1])), "last": last}
+
+
+def _write(home: Path, record: dict[str, Any], most_bytes: int) -> None:
+    path = directory(home) / NAME
+    _rotate(path, most_bytes)
+    append_line(path, json.dumps(record, ensure_ascii=True, separators=(",", ":")).encode())
+
+
+def _rotate(path: Path, most_bytes: int) -> None:
+    try:
+        if path.stat().st_size < most_bytes:
+            return
+        lock = FileLock(path.with_name("decisions.lock"))
+        if not lock.acquire():
+            return
+        try:  # another process may have moved it since
+            if path.stat().st_size >= most_bytes:
+                os.replace(path, path.with_name(OLDER))
+        finally:
+            lock.release()
+    except FileNotFoundError:
+        return

@@ -1,0 +1,192 @@
+"""The pre_tool_call callback: judge what a tool call would run, and answer allow, ask or block."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from .._common.home import hermes_home
+from . import blast, calls, decisions, message, options, policy, presence, surroundings
+from .code.judge import judge_code
+from .judge.judge import Surroundings
+from .rules.files import write_findings
+from .verdict import Found, Judgement, Verdict, judged
+
+logger = logging.getLogger(__name__)
+
+Directive = dict[str, str]
+SLOW = 0.050  # seconds a judgement may take; a slower one is said in the host's log
+
+_complained = False
+
+
+def judged_call(tool: str, told: dict[str, Any]) -> Directive | None:
+    """Judge a call of one of `TOOLS`: None (it may run), a block, or an approve: a person is asked.
+
+    `told` is whatever else the host passes. Never raises: an error of the guard is a question, no permission.
+    """
+    started = time.perf_counter()
+    args = told.get("args")
+    try:
+        return _decide(tool, args if isinstance(args, dict) else {}, told, started)
+    except Exception as error:
+        logger.warning("hermes-ops: the guard failed on a call of %s", tool, exc_info=True)
+        return _failed(tool, args, told, error)
+
+
+def judge(call: calls.Call, where: Surroundings, rules: policy.Policy) -> Judgement:
+    """The judgement of all that a call would run and write."""
+    findings: list[Found] = []
+    unread = ""
+
+    def shell(text: str) -> list[Found]:
+        return list(policy.judge(rules, text, where).findings)
+
+    for code in call.codes:
+        if code.language == calls.SHELL:
+            judgement = policy.judge(rules, code.text, where)
+            findings += judgement.findings
+            unread = unread or judgement.unread
+        else:
+            findings += judge_code(code.language, code.text, shell, where.home, where.cwd)
+    for write in call.writes:
+        findings += write_findings(write.path, where.cwd, where.home, where.hermes_home)
+    return rules.settle(judged(findings, unread))
+
+
+def _decide(tool: str, args: dict[str, Any], ids: dict[str, Any], started: float) -> Directive | None:
+    home = hermes_home()
+    backend = surroundings.backend()
+    where = surroundings.surroundings(args, str(ids.get("task_id") or ""), str(home), backend)
+    call = calls.read(tool, args, hermes_home=str(home), cwd=where.cwd, process=surroundings.process)
+    if call is None:
+        return None
+    rules = policy.current(home)
+    judgement = judge(call, where, rules)
+    if judgement.verdict is Verdict.ALLOW:
+        _let_through(call)
+        _logged(lambda: decisions.allowed(home))
+        return None
+    here = presence.look(str(ids.get("session_id") or ""))
+    decision = _Decision(tool, call, judgement, here, where, ids, home, started)
+    answer = presence.answer(
+        judgement.verdict,
+        here,
+        rules.unattended,
+        approved=presence.approved_before(decision.key),
+        withheld=surroundings.host_asks(
+            tool, call.shown, here, backend, options.current(home)["guard.smart"]
+        ),
+    )
+    if rules.is_report:
+        decision.log("report", would=answer)
+        _let_through(call)
+        return None
+    return decision.carry_out(answer)
+
+
+class _Decision:
+    """One call that is not plainly allowed, on its way to the host, the log and a person."""
+
+    def __init__(
+        self,
+        tool: str,
+        call: calls.Call,
+        judgement: Judgement,
+        here: presence.Presence,
+        where: Surroundings,
+        ids: dict[str, Any],
+        home: Path,
+        started: float,
+    ) -> None:
+        self.tool, self.call, self.findings, self.here = tool, call, judgement.findings, here
+        self.unread, self.where, self.ids, self.home, self.started = (
+            judgement.unread,
+            where,
+            ids,
+            home,
+            started,
+        )
+        self.key = message.rule_key(self.findings, tool, call.shown, where.cwd)
+
+    def carry_out(self, answer: str) -> Directive | None:
+        shown, findings = self.call.shown, self.findings
+        if answer == presence.ALLOW:
+            self.log("let")
+            _let_through(self.call)
+            return None
+        targets = [target for found in findings for target in found.targets]
+        local = not self.where.is_container
+        radius = blast.radius(targets, self.where.cwd, self.where.home) if targets and local else ""
+        self.log(answer)
+        if answer == presence.ASK:
+            text = message.ask(shown, findings, radius)
+            return {"action": "approve", "message": text, "rule_key": self.key}
+        if any(found.verdict is Verdict.BLOCK for found in findings):
+            return {"action": "block", "message": message.block(shown, findings, radius)}
+        return {"action": "block", "message": message.unattended(shown, findings, self.here, radius)}
+
+    def log(self, answer: str, **more: str) -> None:
+        took = time.perf_counter() - self.started
+        if took > SLOW:
+            logger.warning("hermes-ops: judging a call of %s took %.0f ms", self.tool, took * 1000)
+        _logged(
+            lambda: decisions.decided(
+                self.home,
+                answer,
+                self.tool,
+                message.command(self.call.shown, 300),
+                self.findings,
+                most_bytes=options.current(self.home)["guard.log_bytes"],
+                part=message.command(self.findings[0].part, 160),
+                unread=self.unread,
+                who=self.here.who,
+                reason=self.here.reason,
+                bypassed=self.here.bypassed or None,
+                workdir=message.command(self.where.cwd or "", 200),
+                session=str(self.ids.get("session_id") or ""),
+                task=str(self.ids.get("task_id") or ""),
+                ms=round(took * 1000, 1),
+                **more,
+            )
+        )
+
+
+def _let_through(call: calls.Call) -> None:
+    if call.process:
+        calls.INPUTS.let_through(call.process, call.codes[0].text)
+
+
+def _failed(tool: str, args: object, ids: dict[str, Any], error: Exception) -> Directive | None:
+    """What is answered when the guard itself failed: what a question becomes here."""
+    kind = type(error).__name__
+    found = Found("guard.error", Verdict.APPROVE, f"the guard failed while it judged this ({kind})")
+    here = presence.look(str(ids.get("session_id") or ""))
+    try:
+        home = hermes_home()
+        unattended = policy.current(home).unattended
+        _logged(lambda: decisions.decided(home, "error", tool, "", (found,), error=kind, who=here.who))
+    except Exception:  # whatever failed may fail again
+        unattended = presence.BLOCK
+    answer = presence.answer(found.verdict, here, unattended)
+    shown = f"a call of {tool}"
+    if answer == presence.ALLOW:
+        return None
+    if answer == presence.BLOCK:
+        return {"action": "block", "message": message.unattended(shown, (found,), here)}
+    key = message.rule_key((found,), tool, repr(args)[:100_000], None)
+    return {"action": "approve", "message": message.ask(shown, (found,)), "rule_key": key}
+
+
+def _logged(write: Callable[[], None]) -> None:
+    """A log that cannot be written is said once, and stops nothing."""
+    global _complained
+    try:
+        write()
+    except Exception:
+        if not _complained:
+            _complained = True
+            logger.warning("hermes-ops: the log of the guard's decisions cannot be written", exc_info=True)
