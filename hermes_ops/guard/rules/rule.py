@@ -6,9 +6,32 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from ..judge.invocation import Invocation
-from ..verdict import Found
+from ..verdict import Found, Verdict
 
 Check = Callable[[Invocation], Iterable[Found]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What may be found: a stable id "family.what", the verdict, one clause why, and what to do instead."""
+
+    id: str
+    verdict: Verdict
+    why: str
+    safer: str = ""
+
+    def found(self, part: str, detail: str = "", targets: tuple[str, ...] = ()) -> Found:
+        """A finding of this rule in a piece of a command; `detail` is appended to the reason."""
+        why = f"{self.why}: {detail}" if detail else self.why
+        return Found(self.id, self.verdict, why, part, self.safer, targets)
+
+
+def block(identifier: str, why: str, safer: str = "") -> Rule:
+    return Rule(identifier, Verdict.BLOCK, why, safer)
+
+
+def approve(identifier: str, why: str, safer: str = "") -> Rule:
+    return Rule(identifier, Verdict.APPROVE, why, safer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +40,7 @@ class Family:
 
     `programs` empty: the check is called for every invocation. `examples` maps a command to the rule id that
     must be among its findings; `silent` are commands of which no rule of this family may say anything. Both
-    are held by a test and by `hermes ops guard status --self-test`.
+    are held by a test and by `hermes ops guard status --self-test`. `rules` are all that `check` may find.
     """
 
     name: str
@@ -25,3 +48,4 @@ class Family:
     check: Check
     examples: tuple[tuple[str, str], ...] = ()
     silent: tuple[str, ...] = ()
+    rules: tuple[Rule, ...] = ()

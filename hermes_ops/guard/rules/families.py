@@ -1,0 +1,28 @@
+"""All families of rules, and which of them look at which program."""
+
+from __future__ import annotations
+
+from . import canary, disk, emptying, finding, reading, removal
+from .rule import Family
+
+FAMILIES: tuple[Family, ...] = (
+    removal.FAMILY,
+    finding.FAMILY,
+    emptying.FAMILY,
+    disk.FAMILY,
+    disk.REDIRECTS,
+    reading.FAMILY,
+    canary.FAMILY,
+)
+
+
+def _by_program() -> dict[str, tuple[Family, ...]]:
+    table: dict[str, tuple[Family, ...]] = {}
+    for family in FAMILIES:
+        for program in family.programs:
+            table[program] = (*table.get(program, ()), family)
+    return table
+
+
+BY_PROGRAM: dict[str, tuple[Family, ...]] = _by_program()
+FOR_ALL: tuple[Family, ...] = tuple(family for family in FAMILIES if not family.programs)

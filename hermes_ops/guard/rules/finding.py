@@ -1,0 +1,180 @@
+"""Searches that act on what they find: find -delete, find -exec, fd -x."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ..judge.invocation import UNKNOWN, Arg, Invocation
+from ..verdict import Found, Verdict
+from . import artefacts
+from .names import names
+from .paths import Located, Place
+from .removal import FOUND_FILES, HOME_REMOVAL, ROOT_REMOVAL, STATE_REMOVAL, SYSTEM_REMOVAL, located, removal
+from .rule import Family, approve, block
+
+SYSTEM_MODES = block("files.found-system-modes", "changes modes or owners all over the system")
+FOUND_CHANGED = approve(
+    "files.found-changed", "changes or moves whatever a search turns up", "run it with -print first"
+)
+
+# Tests that leave only some of the files; without one everything below the folders is meant.
+_NARROWING = names(
+    "-name -iname -path -ipath -wholename -regex -iregex -lname -mtime -mmin -atime -amin -ctime "
+    "-cmin -newer -size -empty -user -group -perm -newermt -uid -gid -inum -samefile -links -nouser "
+    "-nogroup -broken"
+)
+_NAMES = frozenset({"-name", "-iname", "-path", "-ipath", "-wholename"})
+_RUN = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
+_REMOVERS = names("rm unlink shred srm rimraf wipe")
+_MODES = names("chmod chown chgrp chattr setfacl")
+_DATA = frozenset({"/srv", "/opt", "/mnt", "/media"})
+_GLOBAL = frozenset({"-H", "-L", "-P"})
+
+
+def _find(invocation: Invocation) -> Iterator[Found]:
+    arguments = invocation.arguments
+    actions = [(index, argument.text) for index, argument in enumerate(arguments) if argument.text in _RUN]
+    deletes = any(argument.text == "-delete" for argument in arguments)
+    runs = [_command(arguments, index) for index, _ in actions]
+    removes = deletes or any(name in _REMOVERS for name, _ in runs)
+    modes = any(name in _MODES for name, _ in runs)
+    moves = any(name in ("mv", "truncate") for name, _ in runs)
+    if not (removes or modes or moves):
+        return
+    recursive = deletes or any(name in _REMOVERS and "r" in options.lower() for name, options in runs)
+    roots = _roots(arguments)
+    tests = [argument.text for argument in arguments]
+    narrowed = not _NARROWING.isdisjoint(tests)
+    named = [
+        tests[index + 1]
+        for index, test in enumerate(tests[:-1])
+        if test in _NAMES and (index == 0 or tests[index - 1] not in ("!", "-not"))
+    ]
+    only_junk = bool(named) and all(
+        artefacts.is_junk_pattern(name.rpartition("/")[2] or name) for name in named
+    )
+    only_junk = only_junk or (bool(named) and all(_in_artefacts(name) for name in named))
+    only_junk = only_junk or (
+        "-empty" in tests and recursive and not any(name in _REMOVERS for name, _ in runs)
+    )
+    for root in roots:
+        where = located(invocation, root)
+        shown = root.text.replace(UNKNOWN, "?")
+        if modes:
+            if not narrowed and where.place in (Place.ROOT, Place.SYSTEM) and where.path not in _DATA:
+                yield SYSTEM_MODES.found(invocation.part, shown)
+            elif where.place in (Place.ROOT, Place.SYSTEM, Place.HOME, Place.UNKNOWN, Place.SHARED):
+                yield FOUND_CHANGED.found(invocation.part, shown)
+        if removes:
+            yield from _removed(invocation, where, shown, narrowed, only_junk)
+        elif moves and where.place not in (Place.WORK, Place.BUILD, Place.TEMPORARY, Place.CURRENT):
+            yield FOUND_CHANGED.found(invocation.part, shown)
+
+
+def _removed(
+    invocation: Invocation, where: Located, shown: str, narrowed: bool, only_junk: bool
+) -> Iterator[Found]:
+    place = where.place
+    if only_junk and place not in (Place.ROOT, Place.SYSTEM, Place.HOME, Place.HERMES):
+        return
+    rule = removal(where, True, invocation)
+    if rule is None:
+        if place in (Place.BUILD, Place.TEMPORARY):
+            return
+        rule = FOUND_FILES
+    if rule.verdict is Verdict.BLOCK:
+        # A narrow search in a home or below a system folder is a clean-up that a person may want.
+        spared = rule in (HOME_REMOVAL, STATE_REMOVAL) or (rule is SYSTEM_REMOVAL and where.depth >= 2)
+        if narrowed and spared:
+            rule = FOUND_FILES
+    else:
+        rule = FOUND_FILES
+    if rule is FOUND_FILES and only_junk and place is Place.HOME:
+        return
+    yield rule.found(invocation.part, shown, (where.path,) if where.path.startswith("/") else ())
+
+
+def _in_artefacts(pattern: str) -> bool:
+    pieces = [piece for piece in pattern.split("/") if piece.strip("*.")]
+    return "/" in pattern and any(artefacts.is_junk_pattern(piece) for piece in pieces)
+
+
+def _roots(arguments: list[Arg]) -> list[Arg]:
+    roots: list[Arg] = []
+    for argument in arguments:
+        text = argument.text
+        if text in _GLOBAL or text.startswith(("-O", "-D")):
+            continue
+        if text.startswith("-") or text in ("(", "!", ")", ","):
+            break
+        roots.append(argument)
+    return roots or [Arg(".")]
+
+
+def _command(arguments: list[Arg], index: int) -> tuple[str, str]:
+    """The program that -exec runs, and its options as one string."""
+    words = []
+    for argument in arguments[index + 1 :]:
+        if argument.text in (";", "+", "\\;"):
+            break
+        words.append(argument.text)
+    while words and words[0] in ("sudo", "doas", "nice", "env", "command", "busybox"):
+        words = words[1:]
+    name = words[0].rpartition("/")[2] if words else ""
+    return name, "".join(word for word in words[1:] if word.startswith("-"))
+
+
+def _fd(invocation: Invocation) -> Iterator[Found]:
+    words = invocation.words()
+    for index, word in enumerate(words):
+        if word in ("-x", "-X", "--exec", "--exec-batch") and index + 1 < len(words):
+            name = words[index + 1].rpartition("/")[2]
+            if name in _REMOVERS:
+                named = [other for other in words[:index] if not other.startswith("-")]
+                if not (named and artefacts.is_junk_pattern(named[0])):
+                    yield FOUND_FILES.found(invocation.part)
+
+
+def _check(invocation: Invocation) -> Iterable[Found]:
+    return _find(invocation) if invocation.name in ("find", "gfind", "bfs") else _fd(invocation)
+
+
+FAMILY = Family(
+    "searches",
+    frozenset({"find", "gfind", "bfs", "fd", "fdfind"}),
+    _check,
+    examples=(
+        ("find / -delete", "files.root-removal"),
+        ("find / -xdev -type f -exec rm -f {} +", "files.root-removal"),
+        ("find /etc -type f -exec rm -f {} +", "files.system-removal"),
+        ("find ~ -mindepth 1 -delete", "files.home-removal"),
+        ("find ~/.hermes -delete", "files.agent-state-removal"),
+        ("find . -name '*.orig' -delete", "files.found-removal"),
+        ("find . -type f -exec rm {} +", "files.found-removal"),
+        ("find . -type d -execdir rm -rf {} \\;", "files.found-removal"),
+        ("find /home -name '*.bak' -exec rm -f {} \\;", "files.found-removal"),
+        ("find / -exec chmod 777 {} +", "files.found-system-modes"),
+        ("find /srv -exec chown nobody {} +", "files.found-changed"),
+        ("fd -e bak -x rm", "files.found-removal"),
+    ),
+    silent=(
+        "find . -name '*.py' -print",
+        "find . -name '*.pyc' -delete",
+        "find . -type d -name __pycache__ -exec rm -rf {} +",
+        "find build -type f -delete",
+        "find /tmp/work-1 -type f -delete",
+        "find . -type d -empty -delete",
+        "find / -name '*.conf' 2>/dev/null",
+        "find . -name '*.sh' -exec chmod +x {} +",
+        "find src -name '*.js' -exec grep -l TODO {} +",
+    ),
+    rules=(
+        ROOT_REMOVAL,
+        SYSTEM_REMOVAL,
+        HOME_REMOVAL,
+        STATE_REMOVAL,
+        FOUND_FILES,
+        SYSTEM_MODES,
+        FOUND_CHANGED,
+    ),
+)

@@ -1,0 +1,8 @@
+"""Tables of names, written as one string."""
+
+from __future__ import annotations
+
+
+def names(text: str) -> frozenset[str]:
+    """The words of a text as a set."""
+    return frozenset(text.split())
