@@ -91,6 +91,8 @@ MODULES = (
     "core.run",
     "doctor",
     "guard.options",
+    "guard.second",
+    "guard.watch",
     "liveness.backup",
     "liveness.service",
     "quality.probes",

@@ -193,6 +193,15 @@ def accept(home: Path, now: float) -> Sealed:
     return Sealed(text, _sha256(text), now)
 
 
+def difference(before: str, after: str) -> list[str]:
+    """The lines of a unified difference of two policies; none when they are the same."""
+    from difflib import unified_diff
+
+    return list(
+        unified_diff(before.splitlines(), after.splitlines(), "accepted", "ops/guard.toml", lineterm="", n=2)
+    )
+
+
 def inside_a_tool_call() -> str:
     """Why this process seems to be started by an agent, "" when nothing says so.
 

@@ -96,8 +96,7 @@ def judge(policy: Policy, text: str, surroundings: Surroundings | None = None) -
     """Judge shell text by the built-in rules and a policy. Never raises, never runs anything."""
     from .judge.judge import judge_shell
 
-    allowed = policy.allowed if policy.allows else None
-    return policy.settle(judge_shell(text, surroundings, extra=policy.rules, allowed=allowed))
+    return policy.settle(judge_shell(text, surroundings, extra=policy.rules, allowed=policy.allowed))
 
 
 def path_of(home: Path) -> Path:

@@ -1,0 +1,50 @@
+"""What is built in: every rule with the verdicts it may give, and the examples it is held to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from .judge.judge import Surroundings, judge_shell
+from .rules.families import FAMILIES
+from .verdict import Verdict
+
+# Judged in places that do not depend on the machine.
+SURROUNDINGS = Surroundings(cwd="/home/user/project", home="/home/user", hermes_home="/home/user/.hermes")
+
+
+@dataclass(frozen=True)
+class Failed:
+    """An example that did not come out as its rule says."""
+
+    family: str
+    command: str
+    wanted: str
+    came_out: str
+
+
+@cache
+def verdicts() -> dict[str, frozenset[Verdict]]:
+    """The verdicts of every built-in rule by its id; one may ask here and block there."""
+    found: dict[str, frozenset[Verdict]] = {}
+    for rule in (rule for family in FAMILIES for rule in family.rules):
+        found[rule.id] = found.get(rule.id, frozenset()) | {rule.verdict}
+    return found
+
+
+def self_test() -> tuple[int, list[Failed]]:
+    """Judge the examples of every rule; how many there are, and those that come out otherwise."""
+    count, failed = 0, []
+    for family in FAMILIES:
+        for command, rule in family.examples:
+            count += 1
+            found = [one.rule for one in judge_shell(command, SURROUNDINGS).findings]
+            if rule not in found:
+                failed.append(Failed(family.name, command, rule, ", ".join(found) or "allow"))
+        ours = {rule.id for rule in family.rules}
+        for command in family.silent:
+            count += 1
+            found = [one.rule for one in judge_shell(command, SURROUNDINGS).findings if one.rule in ours]
+            if found:
+                failed.append(Failed(family.name, command, "allow", ", ".join(found)))
+    return count, failed
