@@ -1,0 +1,267 @@
+"""The parts of a page: frontmatter, prose, fenced and inline code, quotations, headings, what is not shown.
+
+Works on folded text (fold.py). A part that is taken out of a word leaves GONE, so that offsets stay those of
+the folded text and a word that markup breaks up is still one word.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from .fold import Folded, fold
+from .words import GONE
+
+_FENCE = re.compile(r"^[ \t>]*(?:[-*+]\s+|\d+[.)]\s+)?(`{3,}|~{3,})[ \t]*\{?\.?([\w+#.-]*)")
+_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(\S.{0,300})$|^([^\s#>|`-].{0,200})\n[=-]{3,}[ \t]*$", re.MULTILINE)
+_COMMENT = re.compile(r"<!--(.*?)(?:-->|\Z)", re.DOTALL)
+_COMMENT_LINK = re.compile(
+    r"""^[ \t]{0,3}\[[^\]\n]{1,40}\]:[ \t]*(?:#|<>|/)[ \t]*(?:"([^"]*)"|\(([^()]*)\)|'([^']*)')[ \t]*$""", re.MULTILINE
+)
+_HIDING = re.compile(
+    r"""<(\w{1,20})\b[^<>]{0,300}?(?:style\s*=\s*["'][^"'<>]{0,200}?(?:display\s*:\s*none|visibility\s*:\s*hidden|"""
+    r"""font-size\s*:\s*0(?:\.0+)?(?:[a-z%]|;|["'])|opacity\s*:\s*0(?:\.0\d*)?\s*[;"']|"""
+    r"""(?<![\w-])color\s*:\s*(?:#fff(?:fff)?\b|white\b|transparent|rgba\([^)]{0,40},\s*0(?:\.0\d*)?\))"""
+    r"""(?![^"']{0,200}background)|left\s*:\s*-\d{3,}|text-indent\s*:\s*-\d{3,})|\bhidden(?:[\s>=])|"""
+    r"""\bcolor\s*=\s*["']?(?:white|#fff))[^<>]{0,300}>(.*?)(?:</\1\s*>|\Z)""",
+    re.DOTALL,
+)
+_ATTRIBUTE = re.compile(r"""\b(?:alt|title|aria-label|aria-description|content|data-[\w-]{1,40})\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+_IMAGE = re.compile(r"""!\[([^\]]{0,5000})\](?:\(([^()\s]{0,2000})(?:\s+["']([^"']{0,5000})["'])?\s*\))?""")
+_LINK_TITLE = re.compile(r"""\]\([^()\s]{1,2000}\s+["']([^"']{1,5000})["']\s*\)""")
+_TAG = re.compile(r"</?[a-z][^<>]{0,2000}>")
+_SILENT = re.compile(r"<(script|style)\b[^>]{0,300}>(.*?)(?:</\1\s*>|\Z)", re.DOTALL)
+_MARKUP = re.compile(r"(?<=[^\W_])[*`~\\]+(?=[^\W_])")
+_ENTITY = re.compile(r"&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(nbsp|shy|zwnj|zwj|amp|lt|gt|quot));")
+_ESCAPE = re.compile(r"\\u\{?([0-9a-f]{4,6})\}?|\\x([0-9a-f]{2})")
+_INLINE = re.compile(r"(`{1,3})(?!`)([^\n]{1,2000}?)(?<!`)\1(?!`)")
+_QUOTES = re.compile(r"\"[^\"\n]{2,600}\"|“[^”\n]{2,600}”|„[^“”\n]{2,600}[“”]|«[^»\n]{2,600}»|「[^」\n]{2,600}」|『[^』\n]{2,600}』|"
+                     r"(?<![\w'])'[^'\n]{2,600}'(?!\w)|‘[^’\n]{2,600}’")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Fence:
+    """A fenced or indented block: its language, its first line (from 1), its lines as in the source."""
+
+    language: str
+    line: int
+    code: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """A text that a page does not show: `how` it is hidden, where it begins in the folded text."""
+
+    how: str
+    start: int
+    text: str
+
+
+@dataclass
+class Document:
+    """A text of a skill with its parts; `is_page` for Markdown and HTML, whose markup has a meaning."""
+
+    path: str
+    source: str
+    folded: Folded
+    is_page: bool
+    fences: list[Fence] = field(default_factory=list)
+    hidden: list[Hidden] = field(default_factory=list)
+    visible: str = ""
+    body_start: int = 0
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return [0, *(found.end() for found in re.finditer("\n", self.folded.text))]
+
+    @cached_property
+    def source_lines(self) -> list[str]:
+        return self.source.removeprefix("\ufeff").split("\n")
+
+    @cached_property
+    def headings(self) -> list[tuple[int, str]]:
+        """Offset and text of every heading outside of code."""
+        if not self.is_page:
+            return []
+        return [
+            (found.start(), found[1] or found[2])
+            for found in _HEADING.finditer(self.folded.text)
+            if self.fence_at(found.start()) is None and found.start() >= self.body_start
+        ]
+
+    @cached_property
+    def _spans(self) -> list[tuple[int, int]]:
+        pattern = re.compile(f"{_INLINE.pattern}|{_QUOTES.pattern}")
+        return [found.span() for found in pattern.finditer(self.folded.text)]
+
+    def line_of(self, offset: int) -> int:
+        return bisect_right(self._line_starts, offset)
+
+    def line_text(self, number: int) -> str:
+        """A line of the source, "" where there is none."""
+        return self.source_lines[number - 1] if 0 < number <= len(self.source_lines) else ""
+
+    def fence_at(self, offset: int) -> Fence | None:
+        return next((fence for fence in self.fences if fence.start <= offset < fence.end), None)
+
+    def is_quoted(self, start: int, end: int) -> bool:
+        """Whether a place lies in code, in quotation marks or in a quoted paragraph."""
+        if self.is_page and self.fence_at(start) is not None:
+            return True
+        at = bisect_right(self._spans, (start, len(self.folded.text)))
+        if at and self._spans[at - 1][0] < start and end <= self._spans[at - 1][1]:
+            return True
+        first = self.folded.text[self._line_starts[self.line_of(start) - 1] : start]
+        return self.is_page and (first.lstrip().startswith(">") or first.lstrip().startswith("|"))
+
+    def sentence(self, start: int, end: int) -> tuple[str, str]:
+        """What stands before and after a place in its sentence, at most 300 characters each."""
+        text = self.folded.text
+        before = re.split(r"[.!?。！？]\s|\n\s*\n|\n\s*[-*#]", text[max(0, start - 300) : start])[-1]
+        after = re.split(r"[.!?。！？](?:\s|$)|\n\s*\n|\n\s*[-*#]", text[end : end + 300])[0]
+        return before, after
+
+    def around(self, start: int, end: int) -> str:
+        """The paragraph of a place, the one before it, and the headings it stands under."""
+        text = self.folded.text
+        fence = self.fence_at(start)
+        if fence is not None:
+            start, end = fence.start, fence.end
+        before = text[max(self.body_start, start - 1500) : start].rstrip()
+        paragraphs = re.split(r"\n[ \t]*\n", before)
+        near = "\n".join(paragraphs[-2:])[-800:]
+        inside = text[start:end] if fence is not None and end - start < 600 else ""
+        after = re.split(r"\n[ \t]*\n", text[end : end + 500].lstrip("\n"))[0]
+        above = [title for offset, title in self.headings if offset <= start][-2:]
+        first = [self.headings[0][1]] if self.headings else []
+        return "\n".join((*first, *above, near, inside if fence is not None else "", after))
+
+
+def document(path: str, source: str, is_page: bool) -> Document:
+    """Take a text apart."""
+    folded = fold(source)
+    found = Document(path, source, folded, is_page)
+    text = folded.text
+    if is_page:
+        found.body_start = _frontmatter_end(text)
+        found.fences = _fences(found)
+        shown = list(text)
+        covered = _mask(text, found.fences)
+        _hide(found, shown, covered)
+        text = "".join(shown)
+    text = _ENTITY.sub(_entity, text) if "&" in text else text
+    text = _ESCAPE.sub(_escape, text) if "\\" in text else text
+    found.visible = _MARKUP.sub(lambda one: GONE * len(one[0]), text)
+    return found
+
+
+def inline_code(line: str) -> list[str]:
+    """The code spans of a line of the source."""
+    return [found[2].strip() for found in _INLINE.finditer(line)]
+
+
+def _frontmatter_end(text: str) -> int:
+    if not text.startswith("---"):
+        return 0
+    end = re.compile(r"\n---[ \t]*(?:\n|$)").search(text, 3)
+    return end.end() if end else 0
+
+
+def _fences(page: Document) -> list[Fence]:
+    found, lines, starts = [], page.folded.text.split("\n"), page._line_starts
+    source, number = page.source_lines, 0
+    while number < len(lines):
+        opening = _FENCE.match(lines[number]) if starts[number] >= page.body_start else None
+        if opening:
+            mark, last = opening[1], number + 1
+            closing = re.compile(rf"^[ \t>]*{re.escape(mark[0])}{{{len(mark)},}}[ \t]*$")
+            while last < len(lines) and not closing.match(lines[last]):
+                last += 1
+            found.append(_fence(opening[2], number + 1, last, source, starts, page))
+            number = last + 1
+        elif _is_indented(lines, number) and starts[number] >= page.body_start:
+            last = number
+            while last < len(lines) and (not lines[last].strip() or lines[last].startswith(("    ", "\t"))):
+                last += 1
+            found.append(_fence("", number, last, source, starts, page))
+            number = last
+        else:
+            number += 1
+    return found
+
+
+def _fence(
+    language: str, first: int, last: int, source: list[str], starts: list[int], page: Document
+) -> Fence:
+    quoted = re.compile(r"^[ \t]*>[ \t]?")
+    code = "\n".join(quoted.sub("", line) for line in source[first:last])
+    end = starts[last] if last < len(starts) else len(page.folded.text)
+    return Fence(language, first + 1, code, starts[first] if first < len(starts) else end, end)
+
+
+def _is_indented(lines: list[str], number: int) -> bool:
+    """An indented block: after a blank line, and not the rest of a list."""
+    if not lines[number].startswith(("    ", "\t")) or not lines[number].strip():
+        return False
+    if number and lines[number - 1].strip():
+        return False
+    for line in reversed(lines[max(0, number - 30) : number]):
+        if line.strip():
+            return not line.startswith((" ", "\t")) and not re.match(r"[-*+] |\d+[.)] ", line)
+    return True
+
+
+def _mask(text: str, fences: list[Fence]) -> str:
+    """The text with its code blocked out: what looks like a comment there is shown."""
+    parts, at = [], 0
+    for fence in fences:
+        parts += [text[at : fence.start], re.sub(r"[^\n]", " ", text[fence.start : fence.end])]
+        at = fence.end
+    masked = "".join([*parts, text[at:]])
+    return _INLINE.sub(lambda found: " " * len(found[0]), masked)
+
+
+def _hide(page: Document, shown: list[str], covered: str) -> None:
+    """Take comments, hidden elements, attributes and tags out of what is shown."""
+
+    def out(start: int, end: int) -> None:
+        for i in range(start, end):
+            if shown[i] != "\n":
+                shown[i] = GONE
+
+    for pattern, how in ((_COMMENT, "comment"), (_COMMENT_LINK, "comment"), (_HIDING, "hidden element")):
+        for found in pattern.finditer(covered):
+            group = 2 if pattern is _HIDING else next((i for i in range(1, (found.lastindex or 0) + 1) if found[i]), 0)
+            if group:
+                page.hidden.append(Hidden(how, found.start(group), page.folded.text[slice(*found.span(group))]))
+            out(*found.span())
+        covered = pattern.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), covered)
+    for pattern, how in ((_ATTRIBUTE, "attribute"), (_IMAGE, "text of an image"), (_LINK_TITLE, "title of a link")):
+        for found in pattern.finditer(covered):
+            for group in range(1, (pattern.groups or 0) + 1):
+                if found[group] and not (pattern is _IMAGE and group == 2):
+                    page.hidden.append(Hidden(how, found.start(group), found[group]))
+            if pattern is _IMAGE:
+                out(*found.span())
+    for pattern in (_SILENT, _TAG):
+        for found in pattern.finditer(covered):
+            out(*found.span())
+
+
+def _entity(found: re.Match[str]) -> str:
+    number = int(found[1]) if found[1] else int(found[2], 16) if found[2] else 0
+    if found[3]:
+        character = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "nbsp": " "}.get(found[3], GONE)
+    else:
+        character = chr(number) if 0 < number < 0x110000 and chr(number).isprintable() else GONE
+    return character.lower()[:1] + GONE * (len(found[0]) - 1)
+
+
+def _escape(found: re.Match[str]) -> str:
+    number = int(found[1] or found[2], 16)
+    character = chr(number) if number < 0x110000 and chr(number).isprintable() else " "
+    return character.lower()[:1] + GONE * (len(found[0]) - 1)

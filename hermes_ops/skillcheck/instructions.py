@@ -1,0 +1,170 @@
+"""Instructions against the user, found in the texts of a skill and weighed by where they stand.
+
+Prose is meant. What stands in code or quotation marks of a text that speaks of attacks is an example. What is
+hidden or disguised is never excused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from .document import Document
+from .fold import visible
+from .phrases import ABOUT_ATTACKS, CORE, EXAMPLES, PHRASES, SCRIPTS, SQUEEZED, Phrase
+from .rules import ERROR, INFO, ORDER, WARNING, Hit
+from .words import Found, Stream, stream, variants
+
+MAX_OF_ONE_RULE = 5  # in one file; more of the same says nothing new
+_OPPOSITE = re.compile(r"(?:\b(?:never|not|don.?t|avoid|refuse to|without|cannot|must not|should not|nicht|niemals|нельзя|не)\W+(?:\w+\W+){0,2})$")
+_PRINTS = re.compile(r"\b(?:print|echo|printf|puts|console\.\w+|write(?:ln|-output|-host)?|say|display|cat)\b")
+
+
+@dataclass(frozen=True)
+class Topic:
+    """What is known of the skill a text belongs to: whether it is about security, by its own description."""
+
+    is_security: bool = False
+
+
+def instructions(page: Document, topic: Topic, *, is_code: bool = False) -> list[Hit]:
+    """Every instruction against the user in a text, at most MAX_OF_ONE_RULE of a rule."""
+    hits = [*_shown(page, topic, is_code), *_not_shown(page), *_turned(page)]
+    return limited(hits)
+
+
+def in_text(text: str) -> tuple[Phrase, str] | None:
+    """The first instruction in a piece of text on its own (decoded, of a title), with its words; or None."""
+    for phrase, found in _matches(text):
+        if phrase.severity == ERROR:
+            return phrase, found.words
+    return None
+
+
+def limited(hits: Iterable[Hit]) -> list[Hit]:
+    """Hits by line, one for each rule and line, the weightiest; at most MAX_OF_ONE_RULE of a rule."""
+    best: dict[tuple[str, int], Hit] = {}
+    for hit in hits:
+        key = hit.rule, hit.line
+        if key not in best or ORDER.index(hit.severity) < ORDER.index(best[key].severity):
+            best[key] = hit
+    kept: list[Hit] = []
+    counts: dict[tuple[str, str], int] = {}
+    for hit in sorted(best.values(), key=lambda one: (ORDER.index(one.severity), one.line)):
+        group = hit.rule, hit.severity
+        counts[group] = counts.get(group, 0) + 1
+        if counts[group] <= MAX_OF_ONE_RULE:
+            kept.append(hit)
+    return sorted(kept, key=lambda one: one.line)
+
+
+def _matches(text: str) -> Iterator[tuple[Phrase, Found]]:
+    """Every phrase in a text, also where digits, blanks or line ends break its words up."""
+    plain = stream(text)
+    yield from _in_stream(plain, PHRASES)
+    yield from _in_stream(plain, SQUEEZED)
+    for phrase in SCRIPTS if not text.isascii() else ():
+        for found in phrase.pattern.finditer(text):
+            yield phrase, Found(found.start(), found.end(), found[0])
+    for other in variants(text):
+        yield from _in_stream(other, PHRASES)
+        yield from _in_stream(other, SQUEEZED)
+
+
+def _in_stream(words: Stream, phrases: Iterable[Phrase]) -> Iterator[tuple[Phrase, Found]]:
+    for phrase in phrases:
+        for found in words.search(phrase.pattern):
+            yield phrase, found
+
+
+def _shown(page: Document, topic: Topic, is_code: bool) -> Iterator[Hit]:
+    for phrase, found in _matches(page.visible):
+        first, last = page.line_of(found.start), page.line_of(found.end - 1)
+        is_disguised = _is_disguised(page, found, first, last)
+        if is_disguised:
+            severity, why = ERROR, " in disguise"
+        else:
+            severity, why = _weighed(page, topic, phrase, found, is_code)
+        if severity:
+            yield _hit(page, phrase, found, severity, why, first, last)
+
+
+def _is_disguised(page: Document, found: Found, first: int, last: int) -> bool:
+    """Whether a match was only seen through invisible characters, look-alikes or digits for letters."""
+    if any(line in page.folded.disguised for line in range(first, last + 1)):
+        return True
+    written = re.sub(r"[^\w]+|_", " ", page.folded.text[found.start : found.end]).split()
+    return bool(found.words.isascii()) and " ".join(written) != found.words and _looks_dressed(written, found.words)
+
+
+def _looks_dressed(written: list[str], words: str) -> bool:
+    joined = "".join(written)
+    if joined == words.replace(" ", ""):  # apart only by markup or line ends
+        return sum(len(one) == 1 for one in written) >= 5 or "<" in joined
+    return True
+
+
+def _weighed(page: Document, topic: Topic, phrase: Phrase, found: Found, is_code: bool) -> tuple[str, str]:
+    """The severity of a match where it stands, and a word on why; "" when it is none."""
+    before, after = page.sentence(found.start, found.end)
+    if phrase.pardoned and _OPPOSITE.search(before):
+        return "", ""
+    sentence = f"{before} {after}"
+    if page.is_quoted(found.start, found.end):
+        if is_code and _PRINTS.search(page.line_text(page.line_of(found.start)).lower()):
+            return phrase.severity, " (printed to whoever runs it)"
+        if topic.is_security:
+            return INFO, " (quoted in a text about security)"
+        near = f"{sentence}\n{page.around(found.start, found.end)}\n{page.path}"
+        if ABOUT_ATTACKS.search(near):
+            return INFO, " (quoted in a text about attacks)"
+        if EXAMPLES.search(sentence) or EXAMPLES.search(near):
+            return INFO, " (quoted as an example)"
+        return _lower(phrase.severity), " (quoted)"
+    if ABOUT_ATTACKS.search(sentence):
+        return INFO, " (in a sentence about attacks)"
+    if topic.is_security and ABOUT_ATTACKS.search(f"{page.around(found.start, found.end)}\n{page.path}"):
+        return INFO, " (in a text about attacks)"
+    return phrase.severity, ""
+
+
+def _lower(severity: str) -> str:
+    return {ERROR: WARNING}.get(severity, INFO)
+
+
+def _not_shown(page: Document) -> Iterator[Hit]:
+    """Instructions in what a page does not show: each piece on its own, and all of a kind together."""
+    for hidden in page.hidden:
+        for phrase, found in _matches(hidden.text):
+            place = Found(hidden.start + found.start, hidden.start + found.end, found.words)
+            first, last = page.line_of(place.start), page.line_of(max(place.start, place.end - 1))
+            yield _hit(page, phrase, place, ERROR, f" in a {hidden.how}", first, last)
+    comments = [one for one in page.hidden if one.how == "comment"]
+    if len(comments) > 1:
+        for phrase, found in _matches(" ".join(one.text for one in comments)):
+            place = Found(comments[0].start, comments[0].start + 1, found.words)
+            line = page.line_of(place.start)
+            yield _hit(page, phrase, place, ERROR, " in comments taken together", line, line)
+
+
+def _turned(page: Document) -> Iterator[Hit]:
+    """Text written backwards or with shifted letters (rot13)."""
+    import codecs
+
+    words = stream(page.visible).text
+    for how, text in (("written backwards", words[::-1]), ("in rot13", codecs.encode(words, "rot13"))):
+        for phrase in CORE[:4] + CORE[-12:-8]:
+            found = phrase.pattern.search(text)
+            if found:
+                yield Hit("skill.encoded", ERROR, page.path, 0, f"{how}: {phrase.what}", (visible(found[0]),), found[0])
+                break
+
+
+def _hit(page: Document, phrase: Phrase, found: Found, severity: str, why: str, first: int, last: int) -> Hit:
+    lines = [page.line_text(number) for number in range(first, min(last, first + 4) + 1)]
+    shown = visible(" / ".join(line.strip() for line in lines if line.strip()))
+    evidence = [shown]
+    if re.sub(r"\W+", " ", shown.lower()).find(found.words) < 0:
+        evidence.append(f"understood as: {visible(found.words)}")
+    return Hit(phrase.rule, severity, page.path, first, f"{phrase.what}{why}", tuple(evidence), found.words)
