@@ -1,0 +1,127 @@
+"""Brace expansion: `{a,b}`, nested, and the sequences `{1..9}`, `{a..e..2}`."""
+
+from __future__ import annotations
+
+import re
+
+from .expansions import merged
+from .tree import Param, Part, Text, Word
+
+# No word becomes more than so many.
+RESULTS = 64
+
+_SIGNS = re.compile(r"[{},]|[^{},]+")
+_SEQUENCE = re.compile(r"(-?[0-9]+|[A-Za-z])\.\.(-?[0-9]+|[A-Za-z])(?:\.\.(-?[0-9]+))?\Z")
+
+# A word as brace expansion sees it: the three signs, and everything else.
+_Unit = Part | str
+
+
+def braced(parts: tuple[Part, ...], span: tuple[int, int]) -> list[Word]:
+    """The words that a word becomes. Past RESULTS of them the rest is one word that nobody knows."""
+    units: list[_Unit] = []
+    for part in parts:
+        if type(part) is Text and not part.quoted:
+            for piece in _SIGNS.findall(part.value):
+                units.append(piece if piece in "{},"  else Text(piece))
+        else:
+            units.append(part)
+    results, more = _expand(units, _pairs(units), 0, len(units))
+    words = [Word(merged([Text(p.value, p.quoted) if type(p) is Text else p for p in r]), span) for r in results]
+    if more:
+        words.append(Word((Param("", "bad"),), span))
+    return words
+
+
+def _pairs(units: list[_Unit]) -> dict[int, int]:
+    """Where each opening brace that has one finds its closing brace."""
+    pairs: dict[int, int] = {}
+    stack: list[int] = []
+    for at, unit in enumerate(units):
+        if unit == "{":
+            stack.append(at)
+        elif unit == "}" and stack:
+            pairs[stack.pop()] = at
+    return pairs
+
+
+def _expand(
+    units: list[_Unit], pairs: dict[int, int], start: int, end: int
+) -> tuple[list[list[Part]], bool]:
+    """All expansions of units[start:end], and whether some were left out."""
+    done: list[list[Part]] = [[]]
+    more = False
+    at = start
+    while at < end:
+        unit = units[at]
+        choices: list[list[Part]] | None = None
+        if unit == "{" and at in pairs:
+            close = pairs[at]
+            choices, left = _choices(units, pairs, at, close)
+            if choices is not None:
+                more |= left
+                at = close
+        if choices is None:
+            part = Text(unit) if type(unit) is str else unit
+            for each in done:
+                each.append(part)
+        else:
+            if len(done) * len(choices) > RESULTS:
+                more = more or len(choices) > 1
+                done = [one + choice for one in done for choice in choices[:RESULTS]][:RESULTS]
+            else:
+                done = [one + choice for one in done for choice in choices]
+        at += 1
+    return done, more
+
+
+def _choices(
+    units: list[_Unit], pairs: dict[int, int], opening: int, close: int
+) -> tuple[list[list[Part]] | None, bool]:
+    """What the braces stand for; None when they are text."""
+    commas = []
+    at = opening + 1
+    while at < close:
+        if units[at] == "{" and at in pairs:
+            at = pairs[at]
+        elif units[at] == ",":
+            commas.append(at)
+        at += 1
+    if commas:
+        choices: list[list[Part]] = []
+        more = False
+        begin = opening + 1
+        for comma in [*commas, close]:
+            found, left = _expand(units, pairs, begin, comma)
+            choices += found
+            more |= left
+            begin = comma + 1
+        if len(choices) > RESULTS:
+            return choices[:RESULTS], True
+        return choices, more
+    if close == opening + 2 and type(units[opening + 1]) is Text:
+        sequence = _sequence(units[opening + 1].value)  # type: ignore[union-attr]
+        if sequence:
+            return [[Text(value)] for value in sequence], False
+    return None, False
+
+
+def _sequence(text: str) -> list[str]:
+    """The values of `1..9` or `a..e..2`; of a long one the beginning and the last."""
+    match = _SEQUENCE.match(text)
+    if not match or len(text) > 60:
+        return []
+    first, last = match[1], match[2]
+    step = abs(int(match[3] or 1)) or 1
+    letters = first.isalpha()
+    if letters != last.isalpha():
+        return []
+    low, high = (ord(first), ord(last)) if letters else (int(first), int(last))
+    values = range(low, high + 1, step) if low <= high else range(low, high - 1, -step)
+    numbers = [*values[: RESULTS - 1], values[-1]] if len(values) > RESULTS else list(values)
+    if letters:
+        return [chr(number) for number in numbers]
+    if any(len(end) > 1 and end.lstrip("-").startswith("0") for end in (first, last)):
+        width = max(len(first), len(last))
+        return [f"{number:0{width}d}" for number in numbers]
+    return [str(number) for number in numbers]

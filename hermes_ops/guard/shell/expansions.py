@@ -1,0 +1,336 @@
+"""Quotes, parameters and substitutions: everything in a word that is not plain text."""
+
+from __future__ import annotations
+
+import re
+
+from .arithmetic import closing
+from .escapes import ansi_c
+from .source import Exhausted, Source, Unreadable
+from .spans import shift
+from .tokens import BRACED, ENDS, FOLD, NAME, PARAMETER, PIECE, QUOTED
+from .tree import Arithmetic, Param, Part, Substitution, Text, Word
+
+_ANSI_C = re.compile(r"\$'([^'\\]*(?:\\[\s\S][^'\\]*)*)'")
+_BACKQUOTED = re.compile(r"`([^`\\]*(?:\\[\s\S][^`\\]*)*)`")
+_IN_BACKQUOTES = re.compile(r"\\([\\`$])")
+_IN_QUOTED_BACKQUOTES = re.compile(r"\\([\\`$\"])")
+_PARAMETER = re.compile(rf"\$({NAME}|[0-9@*#?$!-])")
+_NAMES = rf"{NAME}|[0-9]+|[@*#?$!-]"
+_LENGTH = re.compile(rf"\$\{{#({_NAMES})(?=[}}\[])")
+_HEAD = re.compile(rf"\$\{{(!(?=[A-Za-z_0-9@*#?]))?({_NAMES})")
+_OPERATOR = re.compile(
+    r":[-=+?]|[-=+?]|##?|%%?|//?|\^\^?|,,?|~~?|@(?=[A-Za-z]\})|:|\*(?=\})|@(?=\})|(?=\})"
+)
+# What ends the plain text in ${name...}, in [...] and in $[...]; inside double quotes a single quote is text.
+_UNTIL = {
+    "}": re.compile(r"[^}'\"`$\\<>]+"),
+    "]": re.compile(r"[^\]\['\"`$\\<>]+"),
+}
+_CUT_HEAD = re.compile(r"[A-Za-z0-9_@*#?$!:=+^,~%/-]+(?=\\\n)")
+_EXPANDS = re.compile(r"[$`\\]")
+
+
+def special(source: Source, pos: int, parts: list[Part]) -> int:
+    """Read the piece that begins with the quote, `$`, backquote or angle bracket at `pos` into `parts`.
+
+    Gives where it ends: `pos` itself when there is no piece, because the word ends there.
+    """
+    text = source.text
+    sign = text[pos]
+    if sign in "$<>" and text.startswith("\\\n", pos + 1):
+        source.join(pos + 1)
+        return special(source, pos, parts)
+    if sign == "$":
+        if text.startswith("'", pos + 1):
+            return _ansi_c_quoted(source, pos, parts)
+        if text.startswith('"', pos + 1):
+            return double_quoted(source, pos + 2, parts)
+        return dollar(source, pos, parts, False)
+    if sign == '"':
+        return double_quoted(source, pos + 1, parts)
+    if sign == "`":
+        return _backquoted(source, pos, parts, False)
+    if sign == "<" or sign == ">":
+        return substitution(source, pos + 2, sign + "(", False, parts) if text[pos + 1 : pos + 2] == "(" else pos
+    if sign == "'":
+        end = text.find("'", pos + 1)
+        if end < 0:
+            raise Unreadable("a single quote that is never closed", pos)
+        parts.append(Text(text[pos + 1 : end], True))
+        return end + 1
+    if text.startswith("\n", pos + 1):
+        return pos + 2
+    parts.append(Text(text[pos + 1 : pos + 2] or "\\", True))
+    return min(pos + 2, len(text))
+
+
+def _ansi_c_quoted(source: Source, pos: int, parts: list[Part]) -> int:
+    match = _ANSI_C.match(source.text, pos)
+    if not match:
+        raise Unreadable("a $' quote that is never closed", pos)
+    parts.append(Text(ansi_c(match[1]) if "\\" in match[1] else match[1], True))
+    return match.end()
+
+
+def double_quoted(source: Source, pos: int, parts: list[Part]) -> int:
+    """Read from behind the opening double quote into `parts`; gives where the closing one ends."""
+    already = len(parts)
+    end = expanded(source, pos, parts, QUOTED)
+    if end < 0:
+        raise Unreadable("a double quote that is never closed", pos)
+    if len(parts) == already:
+        parts.append(Text("", True))
+    return end
+
+
+def expanded(source: Source, pos: int, parts: list[Part], pattern: re.Pattern[str]) -> int:
+    """Read text with expansions but without words: pattern QUOTED or DOCUMENT. -1 when its end is missing."""
+    text = source.text
+    literal: list[str] = []
+    for taken in range(source.steps + 1):  # noqa: B007
+        match = pattern.match(text, pos)
+        if match is None:
+            return -1
+        kind = match.lastindex
+        pos = match.end()
+        if kind == 1 or kind == 6:
+            literal.append(match[kind])
+            continue
+        if kind == 5:
+            continue
+        if kind == 7 and match[7] == "\\":
+            literal.append("\\")
+            continue
+        if literal:
+            parts.append(Text("".join(literal), True))
+            literal = []
+        if kind == ENDS:
+            break
+        if kind == 7:
+            pos = match.start()
+            if match[7] == "`":
+                pos = _backquoted(source, pos, parts, True)
+            else:
+                pos = dollar(source, pos, parts, True)
+            text = source.text
+        elif kind == 3 and text.startswith("\\\n", pos):
+            source.join(pos)
+            text = source.text
+            pos = match.start()
+        else:
+            parts.append(Param(match[kind], quoted=True))
+    else:
+        raise Exhausted("too many words")
+    source.spend(taken)
+    return pos
+
+
+def dollar(source: Source, pos: int, parts: list[Part], quoted: bool) -> int:
+    """Read what begins with the `$` at `pos`, except $'...' and $"...": a lone one is text."""
+    text = source.text
+    while text.startswith("\\\n", pos + 1):
+        source.join(pos + 1)
+        text = source.text
+    sign = text[pos + 1 : pos + 2]
+    if sign == "(":
+        while text.startswith("\\\n", pos + 2):
+            source.join(pos + 2)
+            text = source.text
+        if text.startswith("(", pos + 2):
+            end = closing(source, pos + 1)
+            if end >= 0:
+                part, pos = arithmetic(source, pos + 3, end, quoted)
+                parts.append(part)
+                return pos + 2
+        return substitution(source, pos + 2, "$(", quoted, parts)
+    if sign == "{":
+        return _parameter(source, pos, parts, quoted)
+    if sign == "[":
+        inner: list[Part] = []
+        start = pos + 2
+        pos = enclosed(source, start, "]", quoted, inner)
+        parts.append(Arithmetic(source.text[start : pos - 1], _without_text(inner), quoted))
+        return pos
+    match = _PARAMETER.match(text, pos)
+    if match:
+        while text.startswith("\\\n", match.end()) and match[1].isidentifier():
+            source.join(match.end())
+            text = source.text
+            match = _PARAMETER.match(text, pos)
+            assert match
+        parts.append(Param(match[1], quoted=quoted))
+        return match.end()
+    parts.append(Text("$", quoted))
+    return pos + 1
+
+
+def substitution(source: Source, pos: int, kind: str, quoted: bool, parts: list[Part]) -> int:
+    """Read `$(...)`, `<(...)`, `>(...)` from behind the parenthesis, or `${ ...; }` from behind the brace."""
+    source.enter()
+    pending, begun, start = source.pending, source.begun, pos
+    source.pending, source.begun = [], 0
+    source.substituted += 1
+    script, pos = source.script(source, pos)
+    closer = "}" if kind == "${" else ")"
+    if not source.text.startswith(closer, pos):
+        raise unclosed(source, f"a {kind}", start, pos)
+    # The body of a here-document that was begun but not given inside comes after the line all this stands in.
+    late = source.pending
+    pending[begun:begun] = late
+    source.pending, source.begun = pending, begun + len(late)
+    source.substituted -= 1
+    source.depth += 1
+    parts.append(Substitution(script, kind, quoted))
+    return pos + 1
+
+
+def unclosed(source: Source, what: str, start: int, pos: int) -> Unreadable:
+    """The error of a list that ended where its closing token was expected."""
+    if pos >= len(source.text):
+        return Unreadable(f"{what} that is never closed", start)
+    found = re.compile(r"[;&|()<>]+|[^\s;&|()<>]+").match(source.text, pos)
+    return Unreadable(f"an unexpected `{found[0][:20] if found else source.text[pos]}`", pos)
+
+
+def _backquoted(source: Source, pos: int, parts: list[Part], quoted: bool) -> int:
+    match = _BACKQUOTED.match(source.text, pos)
+    if not match:
+        raise Unreadable("a backquote that is never closed", pos)
+    inner = match[1]
+    exact = "\\" not in inner
+    if not exact:
+        inner = (_IN_QUOTED_BACKQUOTES if quoted else _IN_BACKQUOTES).sub(r"\1", inner)
+    source.enter()
+    piece = source.part(inner)
+    script, end = piece.script(piece, 0)
+    if end < len(piece.text):
+        source.inside.append(unclosed(piece, "a backquote", 0, end))
+    source.steps = piece.steps
+    source.depth += 1
+    shift(script, piece, match.start(1), None if exact and not piece.cuts else match.span(1))
+    parts.append(Substitution(script, "`", quoted))
+    return match.end()
+
+
+def arithmetic(source: Source, pos: int, end: int, quoted: bool) -> tuple[Arithmetic, int]:
+    """Read the expansions of an arithmetic expression from `pos` to `end`; gives where `end` is now.
+
+    Quotes protect nothing there.
+    """
+    start, inner = pos, []
+    text = source.text
+    while match := _EXPANDS.search(text, pos, end):
+        pos = match.end()
+        if match[0] == "\\":
+            pos += 1
+            continue
+        source.spend(1)
+        read = dollar if match[0] == "$" else _backquoted
+        pos = read(source, match.start(), inner, True)
+        end -= len(text) - len(source.text)
+        text = source.text
+    if pos > end + 1:
+        raise Unreadable("an arithmetic expression that ends inside a substitution", start)
+    return Arithmetic(text[start:end], _without_text(inner), quoted), end
+
+
+def enclosed(source: Source, pos: int, close: str, quoted: bool, parts: list[Part], literal: bool = False) -> int:
+    """Read up to `close` ("}" or "]") and past it: blanks and operators are text. Square brackets nest.
+
+    `literal`: single quotes are text (the default value of a parameter between double quotes).
+    """
+    source.enter()
+    start, nested = pos, 0
+    text, plain = source.text, _UNTIL[close]
+    for taken in range(source.steps + 1):  # noqa: B007
+        match = plain.match(text, pos)
+        if match:
+            parts.append(Text(match[0], quoted))
+            pos = match.end()
+        sign = text[pos : pos + 1]
+        if sign == close and not nested:
+            pos += 1
+            break
+        if sign == "":
+            raise Unreadable("a ${ that is never closed" if close == "}" else "a [ that is never closed", start)
+        if sign == "[" or sign == "]" or (sign == "'" and literal) or (sign in "<>" and (quoted or close == "]")):
+            nested += {"[": 1, "]": -1}.get(sign, 0) if close == "]" else 0
+            parts.append(Text(sign, quoted))
+            pos += 1
+        elif sign == "\\" and quoted and text[pos + 1 : pos + 2] not in ("$", "`", '"', "\\", "\n", close):
+            parts.append(Text("\\", True))
+            pos += 1
+        elif sign == "`" or (sign == "$" and (quoted or text[pos + 1 : pos + 2] not in ("'", '"'))):
+            pos = (_backquoted if sign == "`" else dollar)(source, pos, parts, quoted)
+        else:
+            after = special(source, pos, parts)
+            if after == pos:
+                parts.append(Text(sign, quoted))
+                after += 1
+            pos = after
+        text = source.text
+    else:
+        raise Exhausted("too many words")
+    source.spend(taken)
+    source.depth += 1
+    return pos
+
+
+def _parameter(source: Source, pos: int, parts: list[Part], quoted: bool) -> int:
+    """Read `${...}` from its `$`."""
+    text = source.text
+    while text.startswith("\\\n", pos + 2) or (cut := _CUT_HEAD.match(text, pos + 2)):
+        source.join(pos + 2 if text.startswith("\\\n", pos + 2) else cut.end())
+        text = source.text
+    if text[pos + 2 : pos + 3] in (" ", "\t", "\n", "|"):
+        return substitution(source, pos + 3, "${", quoted, parts)
+    length = _LENGTH.match(text, pos)
+    head = length or _HEAD.match(text, pos)
+    if not head:
+        return _bad(source, pos, parts, quoted)
+    name, indirect = (head[1], False) if length else (head[2], bool(head[1]))
+    end, index = head.end(), None
+    if text.startswith("[", end):
+        inner: list[Part] = []
+        start, end = end + 1, enclosed(source, end + 1, "]", quoted, inner)
+        text = source.text
+        index = Word(merged(inner), (start, end - 1))
+    operator = _OPERATOR.match(text, end)
+    if not operator or (length and not text.startswith("}", end)):
+        return _bad(source, pos, parts, quoted)
+    op = "len" if length else ("!" if indirect else "") + operator[0]
+    end = operator.end()
+    if text.startswith("}", end):
+        argument = Word((), (end, end)) if operator[0] and operator[0] not in "*@" else None
+        parts.append(Param(name, op, argument, index, quoted))
+        return end + 1
+    inner = []
+    # In the patterns of # % / ^ , single quotes quote even between double quotes.
+    literal = quoted and operator[0][0] not in "#%/^,~"
+    start, end = end, enclosed(source, end, "}", quoted, inner, literal)
+    parts.append(Param(name, op, Word(merged(inner), (start, end - 1)), index, quoted))
+    return end
+
+
+def _bad(source: Source, pos: int, parts: list[Part], quoted: bool) -> int:
+    inner: list[Part] = []
+    end = enclosed(source, pos + 2, "}", quoted, inner)
+    parts.append(Param("", "bad", Word(merged(inner), (pos + 2, end - 1)), None, quoted))
+    return end
+
+
+def merged(parts: list[Part]) -> tuple[Part, ...]:
+    """Parts with literal neighbours of one kind made one."""
+    whole: list[Part] = []
+    for part in parts:
+        last = whole[-1] if whole else None
+        if type(part) is Text and type(last) is Text and part.quoted == last.quoted:
+            last.value += part.value
+        else:
+            whole.append(part)
+    return tuple(whole)
+
+
+def _without_text(parts: list[Part]) -> tuple[Part, ...]:
+    return tuple(part for part in parts if type(part) is not Text)

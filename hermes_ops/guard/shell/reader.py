@@ -1,0 +1,66 @@
+"""Reads shell text as bash 5 reads it, without running anything: `read`."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+
+from .compounds import command
+from .expansions import unclosed
+from .grammar import gap, script
+from .source import CHARACTERS, Exhausted, Source, Unreadable
+from .spans import restore
+from .tree import Item, Reading, Script
+
+# Text beyond this is not looked at at all, here-documents or not.
+_WHOLE = 4_000_000
+
+
+def read(text: str) -> Reading:
+    """The tree of a shell command line or script.
+
+    Never raises. On a syntax error `problem` names the construct in plain words, and `script` holds the complete
+    commands before it. At a limit (length, words, nesting) `stopped` is set too. Zero bytes are left out, as
+    bash does.
+    """
+    if "\0" in text:
+        return _without_zeros(text)
+    source = Source(text, script, command)
+    items: list[Item] = []
+    end = 0
+    problem, at, stopped = "", 0, False
+    try:
+        if len(text) > _WHOLE:
+            raise Exhausted("too long")
+        _, end = script(source, 0, items)
+        if end < len(source.text):
+            raise unclosed(source, "a command", end, end)
+        # What stands at the end without a newline has here-documents without a body.
+    except Unreadable as error:
+        problem, at = error.what, error.at
+    except Exhausted as error:
+        problem, at, stopped = str(error), items[-1].command.span[1] if items else 0, True
+    except RecursionError:
+        problem, stopped = "nesting that is too deep", True
+    if not problem and source.inside:
+        problem, at = source.inside[0].what, source.inside[0].at
+    tree = Script(tuple(items), (0, min(end or at, len(source.text))))
+    if source.cuts:
+        restore(tree, source.original)
+        at = source.original((at, at))[0]
+    return Reading(text, tree, problem, min(at, len(text)), stopped)
+
+
+def _without_zeros(text: str) -> Reading:
+    places, kept = [], 0
+    for piece in text.split("\0")[:-1]:
+        kept += len(piece)
+        places.append(kept)
+    reading = read(text.replace("\0", ""))
+    restore(
+        reading.script,
+        lambda span: (span[0] + bisect_right(places, span[0]), span[1] + bisect_left(places, span[1])),
+    )
+    reading.at += bisect_right(places, reading.at)
+    reading.at = min(reading.at, len(text))
+    reading.text = text
+    return reading
