@@ -135,10 +135,13 @@ def _of_fields(skill: Skill) -> Iterator[Finding]:
     elif isinstance(description, str) and len(description) > MOST_DESCRIPTION:
         text = f"a description of {len(description):,} characters: the host cuts it at {MOST_DESCRIPTION:,}"
         yield finding(skill, "description", "warning", text, "long")
-    unknown = [one for one in platforms(values) if one not in _PLATFORM_NAMES]
+    wanted = platforms(values)
+    unknown = [one for one in wanted if one not in _PLATFORM_NAMES]
     if unknown:
-        text = f"the platform {unknown[0]!r} is none that the host knows: it hides the skill everywhere else"
-        yield finding(skill, "platforms", "warning", text, fix="write a list of macos, linux, windows")
+        where = "everywhere" if len(unknown) == len(wanted) else "where no other is named"
+        text = f"the platform {unknown[0]!r} is none that the host knows: it hides the skill {where}"
+        severity = "error" if len(unknown) == len(wanted) else "warning"
+        yield finding(skill, "platforms", severity, text, fix="write a list of macos, linux, windows")
     for variable in _variables(values):
         if not _VARIABLE.fullmatch(variable):
             text = f"{variable!r} is no name of a variable: the host never asks for it"
