@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..core.finding import Blind, Finding, Reading
 from ..errors import OpsError, Unreadable
@@ -17,6 +18,9 @@ from . import janitor_paths, janitor_scripts
 from .janitor_heads import finding, of_head, of_name
 from .janitor_library import Skill, list_as_host, loose_files, meanings, read_skill, walk
 from .janitor_roots import roots_of
+
+if TYPE_CHECKING:
+    from ..core.watch import Context
 
 _ODD = {"folder": "warning", "case": "warning", "loop": "info", "denied": "error"}
 
@@ -30,9 +34,14 @@ class Cleaned:
     findings: list[Finding] = field(default_factory=list)
     blind: list[Blind] = field(default_factory=list)
 
-    def reading(self) -> Reading:
-        """The same for a watcher: remarks are no incident."""
-        return Reading.of((one for one in self.findings if one.severity != "info"), self.blind)
+
+def watch(context: Context) -> Reading:
+    """The watcher: findings that are no remarks; a home without any skill is a blindness."""
+    try:
+        found = of_homes([(profile.name, profile.home) for profile in context.profiles])
+    except OpsError as error:
+        return Reading.of(blind=[Blind("skills", str(error))])
+    return Reading.of((one for one in found.findings if one.severity != "info"), found.blind)
 
 
 def of_homes(homes: Iterable[tuple[str, Path]], user: Path | None = None, scripts: bool = True) -> Cleaned:

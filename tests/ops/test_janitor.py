@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from hermes_ops._common.command_line import carry_out
+from hermes_ops.core.finding import Reading
+from hermes_ops.core.watch import Context
 from hermes_ops.errors import OpsError, Unreadable
 from hermes_ops.skillcheck import janitor
 from hermes_ops.skillcheck.janitor_command import add_janitor_arguments, run_janitor
@@ -342,6 +344,15 @@ def test_what_profiles_share_is_checked_once_and_shadows_in_each(library, tmp_pa
         ("skills.path", "both:5"),
         ("skills.shadowed", "both"),
     ]
+
+
+def test_as_a_watcher_it_tells_findings_and_is_blind_without_skills(library):
+    context = Context(library.home, 0.0)
+    assert [one.key for one in janitor.watch(context).blind] == ["skills"]
+    library.skill("remark", name="another")
+    assert janitor.watch(context) == Reading()
+    library.skill("bad", name="[x]")
+    assert [one.id for one in janitor.watch(context).findings] == ["skills.dropped:bad"]
 
 
 # --- the command ----------------------------------------------------------------------------------
