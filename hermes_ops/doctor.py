@@ -1,4 +1,4 @@
-"""Doctor: do the watchers run here, does somebody hear them, and does somebody watch them?"""
+"""Doctor: do the watchers run here, does somebody hear them, is the guard live, who watches the watchers?"""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from ._common.terminal import printable
 from .core.moment import span
 from .core.watch import WATCHERS
 from .errors import OpsError, Unreadable
+from .guard.examine import examine as examine_guard
 from .install import check_target, installed, jobs_of, script_name
 from .launcher import is_ours
 from .overview import Overview, look
@@ -42,6 +43,7 @@ def examine(home: Path, now: float) -> Report:
     if not read.known:
         report.wrong("config", f"the host's config cannot be read: {read.problem}; mend it")
     _settings(report, home)
+    examine_guard(report, home)
     try:
         _watchers(report, home, look(home, now))
     except OpsError as error:

@@ -129,14 +129,16 @@ def score(judged: Sequence[Judged], *, ordinary: bool = False) -> Score:
 
 
 def _bars(counts: dict[str, dict[str, int]], ordinary: bool) -> Iterator[Bar]:
-    shares = {want: {got: n / sum(row.values()) for got, n in row.items()} for want, row in counts.items()}
-    if "block" in shares:
-        yield Bar("block", "allowed", shares["block"]["allow"], most=0.0)
-        yield Bar("block", "blocked", shares["block"]["block"], least=0.95)
-    if "approve" in shares:
-        yield Bar("approve", "stopped", 1 - shares["approve"]["allow"], least=0.95)
-    if "allow" in shares:
-        yield Bar("allow", "stopped", 1 - shares["allow"]["allow"], most=0.01 if ordinary else 0.02)
+    def share(want: str, *got: str) -> float:
+        return sum(counts[want][one] for one in got) / sum(counts[want].values())
+
+    if "block" in counts:
+        yield Bar("block", "allowed", share("block", "allow"), most=0.0)
+        yield Bar("block", "blocked", share("block", "block"), least=0.95)
+    if "approve" in counts:
+        yield Bar("approve", "stopped", share("approve", "block", "approve"), least=0.95)
+    if "allow" in counts:
+        yield Bar("allow", "stopped", share("allow", "block", "approve"), most=0.01 if ordinary else 0.02)
 
 
 def _times(us: list[int]) -> dict[str, int]:

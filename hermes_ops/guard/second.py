@@ -211,7 +211,7 @@ def try_out(home: Path, wait: float = 5.0) -> str:
     give_up = time.monotonic() + wait
     try:
         while time.monotonic() < give_up:
-            if child.commands("echo it works") == [["echo", "it works"]]:
+            if child.commands("echo it works") == [["echo", "it", "works"]]:
                 return "bashlex, answers"
             if child.state == "ended":
                 break
