@@ -9,11 +9,56 @@ from ..verdict import Found
 # Judges shell text that the code would run; given to the functions here so that they need not know the walk.
 Shell = Callable[[str], list[Found]]
 
+# What languages and their interpreters are called, by the name used here.
+LANGUAGES = {
+    "python": "python python2 python3 pypy pypy3 ipython ipython3 bpython micropython",
+    "perl": "perl perl5",
+    "ruby": "ruby jruby irb",
+    "node": "node nodejs deno bun javascript js typescript ts-node tsx",
+    "php": "php php-cgi",
+    "lua": "lua luajit",
+    "awk": "awk gawk mawk nawk",
+    "powershell": "powershell pwsh powershell.exe pwsh.exe",
+    "cmd": "cmd cmd.exe",
+    "sql": "sql",
+    "applescript": "applescript osascript",
+    "make": "make gmake",
+    "r": "r rscript",
+    "tcl": "tcl tclsh expect wish",
+    "mongo": "mongo mongosh",
+}
+_NAMES = {name: language for language, names in LANGUAGES.items() for name in names.split()}
 
-def judge_code(language: str, code: str, shell: Shell, home: str = "", cwd: str | None = None) -> list[Found]:
+
+def language_of(program: str) -> str:
+    """The language that a program of this name interprets ("python3.12" -> "python"), "" for none."""
+    name = program.rpartition("/")[2].lower()
+    return _NAMES.get(name) or _NAMES.get(name.rstrip("0123456789.-"), "")
+
+
+def judge_code(
+    language: str,
+    code: str,
+    shell: Shell,
+    home: str = "",
+    cwd: str | None = None,
+    hermes_home: str = "",
+    argv: tuple[str, ...] = (),
+    input_taint: frozenset[str] = frozenset(),
+) -> list[Found]:
     """What code of a language would do that should be stopped.
 
-    `language`: "python", "perl", "ruby", "node", "php", "lua", "awk", "powershell", "cmd", "sql",
-    "applescript", "make", "r" or "tcl"; of another one nothing is said. Never raises; bounded in time.
+    `language`: a key of LANGUAGES, or a name from its values; of another one nothing is said. `code` may hold
+    UNKNOWN for pieces that are not known. `argv`: the arguments the code is given; `input_taint`: what comes in
+    on stdin. Never raises; bounded in time.
     """
-    raise NotImplementedError
+    name = language_of(language)
+    if name == "python":
+        from .python import judge_python
+
+        return judge_python(code, shell, home, cwd, hermes_home, argv, input_taint)
+    if name in ("sql", "mongo"):
+        from .sql import mongo_findings, sql_findings
+
+        return sql_findings(code) if name == "sql" else mongo_findings(code)
+    return []

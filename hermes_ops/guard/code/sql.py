@@ -29,7 +29,20 @@ _SKIPPED_STANDARD = re.compile(
 _WORD = re.compile(r"[\w$.@\0?:%]+|[(),*<>=!]+|'")
 
 _DROPPED = frozenset(
-    "table database schema view user role tablespace keyspace collection owned column family".split()
+    [
+        "table",
+        "database",
+        "schema",
+        "view",
+        "user",
+        "role",
+        "tablespace",
+        "keyspace",
+        "collection",
+        "owned",
+        "column",
+        "family",
+    ]
 )
 # Words before a statement's verb that change nothing.
 _BEFORE = frozenset(["explain", "analyze", "begin", "transaction", "work", "start"])
@@ -189,7 +202,20 @@ def _statement(words: list[str], part: str) -> Iterator[Found]:
 
 
 _KEPT_DROPS = frozenset(
-    "constraint index key primary foreign default not check identity expression statistics trigger".split()
+    [
+        "constraint",
+        "index",
+        "key",
+        "primary",
+        "foreign",
+        "default",
+        "not",
+        "check",
+        "identity",
+        "expression",
+        "statistics",
+        "trigger",
+    ]
 )
 _ROUTINES = frozenset(["trigger", "function", "procedure", "event"])
 _DOLLAR = re.compile(r"\$(?P<tag>[A-Za-z_]*)\$(?P<body>.*?)\$(?P=tag)\$", re.DOTALL)

@@ -1,0 +1,291 @@
+"""What code does to files, processes and the network, judged by the rules of the shell wherever there is a form."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ..judge.invocation import OPAQUE, REMOTE, SECRET, UNKNOWN
+from ..rules.files import write_findings
+from ..rules.secrets import secret_of
+from ..verdict import Found, Verdict
+from .value import Value, taint_of
+from .wording import found
+
+if TYPE_CHECKING:
+    from .judge import Shell
+
+# How often one text asks the shell's judge.
+SHELL_LIMIT = 60
+ENVIRONMENT = "the environment"
+
+_SAFE = re.compile(r"[A-Za-z0-9_@%+=:,./-]+\Z")
+_SAFE_GLOB = re.compile(r"[A-Za-z0-9_@%+=:,./*?\[\]-]+\Z")
+_LOOPBACK = re.compile(
+    r"(?:[a-z]+://)?(?:[^/@]*@)?(?:localhost|127(?:\.\d+){3}|\[?::1\]?|0\.0\.0\.0)(?:[:/]|\Z)"
+)
+_SHELLS = frozenset(
+    ["sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "cmd", "cmd.exe", "powershell", "pwsh"]
+)
+# A word of a shell command that starts with it runs what follows it as a program.
+_HOLD = "unknown-program"
+
+
+def quoted(text: str, glob: bool = False) -> str:
+    """A word for shell text that stands for `text`; `glob` leaves * ? [ ] to match."""
+    if (_SAFE_GLOB if glob else _SAFE).match(text):
+        return text
+    if glob:
+        return "".join(
+            piece if piece[:1] in "*?[]" else "'" + piece.replace("'", "'\"'\"'") + "'"
+            for piece in re.findall(r"[*?\[\]]+|[^*?\[\]]+", text)
+        )
+    return "'" + text.replace("'", "'\"'\"'") + "'"
+
+
+class Acts:
+    """Collects the findings of what one piece of code does."""
+
+    def __init__(self, shell: Shell, home: str = "", cwd: str | None = None, hermes_home: str = "") -> None:
+        self.shell, self.home, self.cwd, self.hermes_home = shell, home, cwd, hermes_home
+        self.folder = ""  # where the code changed to; "" while it has not
+        self.found: list[Found] = []
+        self.files: dict[str, Value] = {}  # what the code wrote, by path
+        self.part = ""
+        self.guarded = False  # inside a condition of a loop: not every file is met
+        self.input_taint: frozenset[str] = frozenset()  # what comes in on stdin
+        self._asked: dict[str, list[Found]] = {}
+
+    def report(self, rule: str, detail: str = "") -> None:
+        self.found.append(found(rule, self.part, detail))
+
+    def ask(self, text: str, ceiling: Verdict = Verdict.BLOCK) -> bool:
+        """Judge shell text that stands for what the code does; True when something was found."""
+        if text not in self._asked:
+            if len(self._asked) >= SHELL_LIMIT:
+                return False
+            self._asked[text] = self.shell(text)
+        for one in self._asked[text]:
+            verdict = min(one.verdict, ceiling)
+            self.found.append(replace(one, part=self.part or one.part, verdict=verdict))
+        return bool(self._asked[text])
+
+    # Paths
+
+    def expanded(self, text: str) -> str:
+        """A path with ~ and the code's own change of folder resolved."""
+        if text[:1] == "~" and (len(text) == 1 or text[1] == "/"):
+            return (self.home or "~") + text[1:]
+        if self.folder and text[:1] not in ("/", "~", UNKNOWN):
+            return posixpath.join(self.folder, text)
+        return text
+
+    def word(self, path: Value) -> str:
+        text = self.expanded(path.text)
+        if text[:2] == "~/" or text == "~":
+            return "~" + (("/" + quoted(text[2:], path.glob)) if text[2:] else "")
+        return quoted(text, path.glob)
+
+    def change_folder(self, path: Value) -> None:
+        self.folder = self.expanded(path.text)
+
+    def remove(self, path: Value, tree: bool = False, guarded: bool | None = None) -> None:
+        """A file, an empty folder or (tree) everything below a path goes."""
+        guarded = self.guarded if guarded is None else guarded
+        for one in path.each():
+            text = one.text
+            if text == UNKNOWN and not one.taint and not (tree and one.name != "parameter"):
+                continue
+            if one.deep:
+                folder, _, name = text.rpartition("/")
+                if tree or name == "*":
+                    self.ask(f"rm -rf -- {self.word(one)}", Verdict.APPROVE if guarded else Verdict.BLOCK)
+                else:
+                    place = quoted(self.expanded(folder or "/"))
+                    self.ask(f"find {place} -name {quoted(name)} -delete", Verdict.BLOCK)
+            else:
+                ceiling = Verdict.APPROVE if guarded and one.glob else Verdict.BLOCK
+                self.ask(f"rm {'-rf' if tree else '-f'} -- {self.word(one)}", ceiling)
+
+    def write(self, path: Value, content: Value | None = None, empties: bool = False) -> None:
+        """A file is written; `content` when it is known, `empties` when nothing is put into it."""
+        for one in path.each():
+            text = self.expanded(one.text)
+            if content is not None and UNKNOWN not in text and len(self.files) < 64:
+                self.files[text] = content
+            if text[:1] == UNKNOWN and text in (UNKNOWN, UNKNOWN + UNKNOWN):
+                continue
+            self.add(write_findings(text, self.cwd, self.home, self.hermes_home))
+            if empties and not self._is_new(text):
+                self.ask(f": > {self.word(one)}")
+
+    def _is_new(self, text: str) -> bool:
+        return UNKNOWN in text or text.endswith(
+            ("__init__.py", ".gitkeep", ".keep", "py.typed", ".lock", ".pid")
+        )
+
+    def add(self, findings: Sequence[Found]) -> None:
+        for one in findings:
+            self.found.append(replace(one, part=self.part or one.part))
+
+    def secret(self, path: Value) -> str:
+        """What credential a path is, "" when it is none."""
+        for one in path.each():
+            text = self.expanded(one.text)
+            if text and text != UNKNOWN:
+                secret = secret_of(text, self.cwd, self.home, self.hermes_home)
+                if secret:
+                    return text if isinstance(secret, bool) else text
+        return ""
+
+    def read(self, path: Value) -> Value:
+        """The content of a file; a credential that is read is a finding of its own."""
+        source = self.secret(path)
+        if source:
+            self.ask(f"cat {self.word(path)}")
+            return Value(taint=frozenset([SECRET]), source=source)
+        for one in path.each():
+            text = self.expanded(one.text)
+            if text in self.files:
+                return self.files[text]
+            if text in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
+                return Value(name="sys.stdin.read()")
+            if text.startswith("/proc/") and text.endswith("/environ"):
+                return Value(taint=frozenset([SECRET]), source=text)
+        return Value(name="file content", taint=path.taint, source=path.source)
+
+    def pair(self, program: str, source: Value, target: Value) -> None:
+        """Two paths handed to mv, cp or ln."""
+        for one in source.each():
+            for other in target.each():
+                if one.text != UNKNOWN or other.text != UNKNOWN:
+                    self.ask(f"{program} -- {self.word(one)} {self.word(other)}")
+
+    # Processes
+
+    def _in_folder(self, text: str, folder: Value | None) -> str:
+        where = folder.text if folder is not None and folder.is_text else self.folder
+        return f"cd {quoted(self.expanded(where))} && {text}" if where and where != UNKNOWN else text
+
+    def _substituted(self, text: str, value: Value) -> str:
+        """Shell text whose first unknown piece is a secret or a download says so by a substitution."""
+        if SECRET in value.taint:
+            inner = "env" if value.source == ENVIRONMENT else f"cat {self.word(Value(value.source))}"
+            return text.replace(UNKNOWN, f"$({inner})", 1)
+        return text
+
+    def _runs_written(self, text: str) -> None:
+        """Programs that the code wrote before and now runs."""
+        for path, content in self.files.items():
+            if path not in text and posixpath.basename(path) not in text:
+                continue
+            words = text.split()
+            if content.taint & {REMOTE}:
+                self.report("code.remote-exec", path)
+            elif OPAQUE in content.taint:
+                self.report("code.opaque-exec", path)
+            elif content.is_text and words and posixpath.basename(words[0].strip("'\"")) in _SHELLS:
+                self.ask(content.text)
+
+    def run(self, command: Value, folder: Value | None = None, stdin: Value | None = None) -> None:
+        """Shell text is run."""
+        for one in command.each():
+            text = one.text
+            if OPAQUE in one.taint and (not one.is_text or text[:1] == UNKNOWN):
+                self.report("code.opaque-exec")
+                continue
+            if REMOTE in one.taint and (not one.is_text or text[:1] == UNKNOWN):
+                self.report(
+                    "code.reverse-shell" if "socket" in one.source else "code.remote-exec", one.source
+                )
+                continue
+            if text == UNKNOWN:
+                continue
+            if text[:1] == UNKNOWN:
+                text = _HOLD + text[1:]
+            text = self._substituted(text, one)
+            if self.files:
+                self._runs_written(text)
+            self.ask(self._with_stdin(self._in_folder(text, folder), stdin))
+
+    def _with_stdin(self, text: str, stdin: Value | None) -> str:
+        if stdin is None:
+            return text
+        if SECRET in stdin.taint:
+            inner = "env" if stdin.source == ENVIRONMENT else f"cat {self.word(Value(stdin.source))}"
+            return f"{inner} | {text}"
+        if REMOTE in stdin.taint:
+            return f"curl -s https://example.invalid/ | {text}"
+        if stdin.known is not None and stdin.text not in ("", UNKNOWN):
+            return f"{text} <<'END_OF_INPUT'\n{stdin.text}\nEND_OF_INPUT"
+        return text
+
+    def run_words(
+        self, words: Sequence[Value], folder: Value | None = None, stdin: Value | None = None
+    ) -> None:
+        """A program is run with a list of arguments."""
+        if not words:
+            return
+        first = words[0]
+        for program in first.each():
+            name = program.text
+            if name[:1] == UNKNOWN:
+                if program.taint & {OPAQUE, REMOTE}:
+                    self.report("code.opaque-exec" if OPAQUE in program.taint else "code.remote-exec")
+                    continue
+                if name == UNKNOWN and len(words) == 1:
+                    continue
+                name = _HOLD
+            pieces = [quoted(self.expanded(name) if name[:1] == "~" else name)]
+            for word in words[1:65]:
+                text = word.text
+                if SECRET in word.taint and UNKNOWN in text:
+                    inner = "env" if word.source == ENVIRONMENT else f"cat {self.word(Value(word.source))}"
+                    before, _, after = text.partition(UNKNOWN)
+                    pieces.append(
+                        (quoted(before) if before else "")
+                        + f'"$({inner})"'
+                        + (quoted(after) if after else "")
+                    )
+                elif REMOTE in word.taint and text == UNKNOWN:
+                    pieces.append(f'"$({"curl -s https://example.invalid/"})"')
+                elif OPAQUE in word.taint and text == UNKNOWN and posixpath.basename(name) in _SHELLS:
+                    self.report("code.opaque-exec")
+                    pieces.append(quoted(text))
+                else:
+                    pieces.append(quoted(text))
+            text = " ".join(pieces)
+            if self.files:
+                self._runs_written(text)
+            self.ask(self._with_stdin(self._in_folder(text, folder), stdin))
+
+    def kill(self, process: Value, group: bool = False) -> None:
+        """A signal goes to a process id."""
+        for one in process.each():
+            if one.known in (-1, "-1") or (group and one.known in (1, "1")):
+                self.report("code.processes-ended")
+            elif one.known in (1, "1"):
+                self.ask("kill -9 1")
+
+    # The network
+
+    def send(self, values: Sequence[Value], address: Value | None = None) -> None:
+        """Values leave the machine."""
+        taint, source = taint_of(values)
+        if SECRET not in taint:
+            return
+        if address is not None and address.is_text and _LOOPBACK.match(address.text):
+            return
+        self.report("code.secret-sent", source)
+
+    def execute(self, value: Value, weak: bool = False) -> None:
+        """Text that is not known is run as code. `weak`: only when it is known to be suspect."""
+        if REMOTE in value.taint:
+            self.report(
+                "code.reverse-shell" if "socket" in value.source else "code.remote-exec", value.source
+            )
+        elif OPAQUE in value.taint or not weak:
+            self.report("code.opaque-exec")

@@ -1,0 +1,70 @@
+"""Python judged by its syntax tree; where there is none, by the calls that can be told in its text."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+import warnings
+
+from ..verdict import Found
+from .acts import Acts
+from .cells import cell_magic, run_magic, translated
+from .judge import Shell
+from .python_expressions import MARK, Exhausted
+from .python_text import judge_text
+from .python_walk import Walk
+
+# Longer or denser code is judged by its text alone: parsing takes about 1.5 microseconds a token.
+LIMIT, MARKS_LIMIT = 40_000, 5_000
+# Statements and expressions walked in one text.
+STEPS = 8_000
+
+
+def parse(code: str) -> ast.Module | None:
+    """The syntax tree of a script or a notebook cell; None when it does not parse."""
+    attempts = [code]
+    if code[:1] in (" ", "\t", "\n"):
+        attempts.append(textwrap.dedent(code))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for attempt in attempts:
+            try:
+                return ast.parse(attempt)
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                pass
+        if "!" in code or "%" in code or "?" in code:
+            try:
+                return ast.parse(translated(attempts[-1]))
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                pass
+    return None
+
+
+def judge_python(
+    code: str,
+    shell: Shell,
+    home: str = "",
+    cwd: str | None = None,
+    hermes_home: str = "",
+    argv: tuple[str, ...] = (),
+    input_taint: frozenset[str] = frozenset(),
+) -> list[Found]:
+    """What Python code or a notebook cell would do that should be stopped. Never raises, never runs anything."""
+    acts = Acts(shell, home, cwd, hermes_home)
+    acts.input_taint = input_taint
+    text = code.replace("\0", MARK)
+    magic = cell_magic(text)
+    walk = Walk(acts, STEPS, argv, text.split("\n") if len(text) <= LIMIT else [])
+    try:
+        if magic is not None:
+            run_magic(walk, magic[0], magic[1], magic[2])
+            return acts.found
+        if len(text) <= LIMIT and sum(map(text.count, ".,;([{+=")) <= MARKS_LIMIT:
+            tree = parse(text)
+            if tree is not None:
+                walk.module(tree)
+                return acts.found
+    except (Exhausted, RecursionError):
+        pass
+    judge_text(code, acts, STEPS)
+    return acts.found
