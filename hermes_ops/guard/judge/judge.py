@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ..verdict import Judgement
+from ..rules.rule import Family
+from ..shell import lexical
+from ..verdict import Found, Judgement, judged
+from . import names, reasons, unread
+from .invocation import Invocation
+from .walk import Exhausted, Walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +24,48 @@ class Surroundings:
     is_container: bool = False  # the terminal backend is an isolated container
 
 
-def judge_shell(text: str, surroundings: Surroundings | None = None) -> Judgement:
+_NOWHERE = Surroundings()
+
+
+def judge_shell(
+    text: str,
+    surroundings: Surroundings | None = None,
+    *,
+    extra: Sequence[Family] = (),
+    allowed: Callable[[Invocation], bool] | None = None,
+) -> Judgement:
     """Judge a shell command line or script of any length. Never raises, never runs anything.
 
-    Bounded: a text over the reader's limits is judged by its lexical view.
+    `extra` are families besides the built-in ones; `allowed` says of a command that nobody has to be asked about
+    it (what must never run stays blocked). Bounded: a text over the limits is judged by its lexical view.
     """
-    raise NotImplementedError
+    where = surroundings or _NOWHERE
+    walk: Walk | None = None
+    try:
+        home = where.home or os.path.expanduser("~")
+        walk = Walk(
+            where.cwd,
+            home,
+            where.hermes_home or f"{home}/.hermes",
+            "container" if where.is_container else "",
+            extra,
+            allowed,
+        )
+        walk.whole(text)
+        return judged(walk.findings, walk.unread)
+    except Exhausted:
+        return _cut_short(walk, text)
+    except Exception as error:  # the boundary: an error of ours must not let a command through
+        findings = walk.findings if walk is not None else []
+        detail = f"{type(error).__name__}: {error}"
+        return judged([*findings, reasons.ERROR.found("", names.printable(detail))], "error")
+
+
+def _cut_short(walk: Walk | None, text: str) -> Judgement:
+    """The steps are used up: what was found counts, and what remains is asked about if a word of risk is in it."""
+    findings: list[Found] = list(walk.findings) if walk is not None else []
+    if not findings:
+        word = unread.risky(lexical.pieces(text, unread.MOST_WORDS)) or (len(text) > 100_000 and "…")
+        if word:
+            findings.append(reasons.LIMIT.found(names.printable(word)))
+    return judged(findings, "limit")

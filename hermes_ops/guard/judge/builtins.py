@@ -1,0 +1,343 @@
+"""The shell's own commands: what they change in the state, and the text that they run."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import TYPE_CHECKING
+
+from . import decode, expand, flows, names, reasons
+from .invocation import OPAQUE, REMOTE, UNKNOWN, Arg, Invocation, Stream
+from .state import EMPTY, Folder
+from .wrappers import ASSIGNMENT
+
+if TYPE_CHECKING:
+    from .walk import Walk
+
+NOTHING = flows.NOTHING
+_ELEMENTS = 12
+
+
+def quoted(text: str) -> str:
+    """A word as shell text that stands for it, unless it is plain."""
+    if text and not re.search(r"[^\w@%+=:,./\0-]", text):
+        return text
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+def unescaped(text: str) -> str:
+    """Text with the escapes that programs take in their own quoting: \\n, \\015, ^M."""
+    return decode.escapes(text.replace("^M", "\n"))
+
+
+def change_folder(walk: Walk, path: str) -> None:
+    """What `cd path` does to the current folder."""
+    here = walk.folder()
+    if path == "-":
+        new: str | None = here.previous
+    elif UNKNOWN in path:
+        # A known beginning still says where it is: /srv/<something>.
+        new = path if path.startswith("/") and path != "/" + UNKNOWN else None
+    elif path.startswith("/"):
+        new = posixpath.normpath(path)
+        new = "/" if new == "//" else new
+    elif here.path is not None:
+        new = posixpath.normpath(posixpath.join(here.path, path))
+    else:
+        new = None
+    walk.state.folders = (Folder(new, here.path, here.stack),)
+
+
+def _cd(walk: Walk, call: Invocation) -> Stream:
+    operands = [arg for arg in call.operands() if arg.text != "--"]
+    if "-" in call.words():
+        operands = [Arg("-")]
+    change_folder(walk, operands[0].text if operands else walk.home)
+    return NOTHING
+
+
+def _pushd(walk: Walk, call: Invocation) -> Stream:
+    here = walk.folder()
+    operands = [arg.text for arg in call.operands() if not arg.text.startswith("+")]
+    if operands:
+        change_folder(walk, operands[0])
+        walk.state.folders = (Folder(walk.folder().path, here.path, (here.path, *here.stack)[:16]),)
+    return NOTHING
+
+
+def _popd(walk: Walk, call: Invocation) -> Stream:
+    here = walk.folder()
+    if here.stack:
+        walk.state.folders = (Folder(here.stack[0], here.path, here.stack[1:]),)
+    return NOTHING
+
+
+def _eval(walk: Walk, call: Invocation) -> Stream:
+    words = call.argv[1:]
+    if words and words[0].text == "--":
+        words = words[1:]
+    text = expand.joined(words)
+    judge_text(walk, call, text)
+    return (
+        walk.shell(text, call.stdin, same=True)
+        if text.known or text.text.strip(UNKNOWN + " ")
+        else flows.ANYTHING
+    )
+
+
+def judge_text(walk: Walk, call: Invocation, text: Arg) -> None:
+    """Shell text that comes from somewhere unknown is a finding by itself."""
+    if text.taint & {REMOTE, OPAQUE}:
+        origin(walk, call, text.taint, text.source)
+    elif not text.text.strip(UNKNOWN + " \n") and UNKNOWN in text.text:
+        walk.report([reasons.OPAQUE_CODE.found(names.shown(call))], call)
+
+
+def origin(walk: Walk, call: Invocation, taint: frozenset[str], source: str) -> None:
+    """Report code by where it comes from."""
+    if REMOTE in taint:
+        if source.startswith(("/dev/tcp/", "/dev/udp/", "nc ", "ncat ", "netcat ", "socat ", "telnet ")):
+            rule = reasons.REMOTE_SHELL
+        else:
+            rule = reasons.REMOTE_CODE
+    else:
+        rule = reasons.OPAQUE_CODE
+    walk.report([rule.found(names.shown(call), names.printable(source))], call)
+
+
+def _source(walk: Walk, call: Invocation) -> Stream:
+    operands = [arg for arg in call.argv[1:] if arg.text != "--"]
+    if not operands:
+        return NOTHING
+    path = operands[0]
+    stream = flows.file_stream(walk, path.text)
+    if path.text in ("/dev/stdin", "/dev/fd/0", "-"):
+        stream = call.stdin
+    taint = stream.taint or path.taint
+    if taint & {REMOTE, OPAQUE}:
+        origin(walk, call, taint, stream.source or path.source)
+    elif stream.text is None and stream is not flows.LOCAL:
+        # A file this line makes by something that is not understood, or a process.
+        if path.text.startswith("/dev/fd/") and not flows.completion(stream):
+            walk.report([reasons.OPAQUE_CODE.found(names.shown(call))], call)
+    elif stream.text is None and re.match(r"(/var)?/tmp/|/dev/shm/", path.text):
+        walk.report([reasons.SOURCED.found(names.shown(call))], call)
+    if stream.text is not None:
+        text = Arg(stream.text, False, stream.taint, stream.source)
+        return walk.shell(text, call.stdin, arguments=operands[1:], same=True)
+    return flows.ANYTHING
+
+
+def _trap(walk: Walk, call: Invocation) -> Stream:
+    words = [arg for arg in call.argv[1:] if arg.text not in ("--", "-p", "-l")]
+    if len(words) >= 2 and words[0].text not in ("", "-") and not words[0].text.isdigit():
+        judge_text(walk, call, words[0])
+        with walk.subshell():
+            walk.shell(words[0], same=True)
+    return NOTHING
+
+
+def _declare(walk: Walk, call: Invocation) -> Stream | None:
+    """export, declare, local, readonly, typeset: assignments among the words."""
+    made = False
+    names_only = any(arg.text.startswith("-") and "f" in arg.text for arg in call.argv[1:])
+    for arg in call.argv[1:]:
+        if ASSIGNMENT.match(arg.text) and not names_only:
+            name, _, value = arg.text.partition("=")
+            given = Arg(value, False, arg.taint, arg.source)
+            if name.endswith("+"):
+                name = name[:-1]
+                given = expand.joined([walk.parameter(name) or EMPTY, given], "")
+            if any(other.text.startswith("-") and "n" in other.text for other in call.argv[1:]):
+                given = walk.parameter(value) or given
+            walk.state.assign(name, given)
+            walk.environment(name, given)
+            call.environment = {**call.environment, name: given}
+            made = True
+    return NOTHING if made else None
+
+
+def _alias(walk: Walk, call: Invocation) -> Stream:
+    for arg in call.argv[1:]:
+        name, equals, value = arg.text.partition("=")
+        if equals and name and not name.startswith("-"):
+            walk.state.aliases[name] = value
+            walk.defined(Arg(value, False, arg.taint, arg.source))
+    return NOTHING
+
+
+def _unalias(walk: Walk, call: Invocation) -> Stream:
+    return NOTHING
+
+
+def _set(walk: Walk, call: Invocation) -> Stream | None:
+    words = call.argv[1:]
+    if not words:
+        return None
+    for at, arg in enumerate(words):
+        if arg.text == "--" or (
+            not arg.text.startswith(("-", "+")) and (at == 0 or words[at - 1].text not in ("-o", "+o"))
+        ):
+            walk.state.positional = list(words[at + (arg.text == "--") :])
+            break
+    return NOTHING
+
+
+def _shift(walk: Walk, call: Invocation) -> Stream:
+    count = call.argv[1].text if len(call.argv) > 1 else "1"
+    walk.state.positional = walk.state.positional[int(count) if count.isdigit() else 1 :]
+    return NOTHING
+
+
+def _read(walk: Walk, call: Invocation) -> Stream:
+    """read: the lines of a known input are what its variables may hold."""
+    wanted: list[str] = []
+    array = ""
+    delimiter: str | None = None
+    arguments = iter(call.argv[1:])
+    for arg in arguments:
+        text = arg.text
+        if text.startswith("-") and len(text) > 1:
+            letters = text[1:]
+            for place, letter in enumerate(letters):
+                if letter in "adinNptu":
+                    value = letters[place + 1 :] or next(arguments, EMPTY).text
+                    if letter == "a":
+                        array = value
+                    elif letter == "d":
+                        delimiter = value
+                    elif letter == "u":
+                        call.stdin = walk.state.descriptors.get(value, call.stdin)
+                    break
+        else:
+            wanted.append(text)
+    stdin = call.stdin
+    lines: list[str | None] = [None]
+    if stdin.text is not None:
+        if delimiter == "":
+            lines = [stdin.text]
+        else:
+            lines = list(stdin.text.split(delimiter or "\n"))
+            if len(lines) > 1 and not lines[-1]:
+                lines.pop()
+    if array:
+        pieces = (lines[0] or "").split() if lines[0] is not None else [UNKNOWN]
+        walk.state.assign(
+            array, {str(n): Arg(piece, False, stdin.taint, stdin.source) for n, piece in enumerate(pieces)}
+        )
+    for position, name in enumerate(wanted or ["REPLY"]):
+        for number, line in enumerate(lines[:_ELEMENTS]):
+            if line is None:
+                value = Arg(UNKNOWN, False, stdin.taint, stdin.source)
+            else:
+                value = Arg(_field(walk, line, position, len(wanted)), False, stdin.taint, stdin.source)
+            walk.state.assign(name, value, also=number > 0)
+        if len(lines) > _ELEMENTS:
+            walk.state.assign(name, Arg(UNKNOWN, False, stdin.taint, stdin.source), also=True)
+    return NOTHING
+
+
+def _field(walk: Walk, line: str, position: int, count: int) -> str:
+    separators = walk.separators()
+    if count <= 1 or not separators:
+        return line.strip() if separators else line
+    pieces = line.split(None if separators == " \t\n" else separators[0], count - 1)
+    return pieces[position].strip() if position < len(pieces) else ""
+
+
+def _mapfile(walk: Walk, call: Invocation) -> Stream:
+    words = call.argv[1:]
+    name = "MAPFILE"
+    skip = False
+    for at, arg in enumerate(words):
+        if skip:
+            skip = False
+        elif arg.text.startswith("-") and len(arg.text) > 1:
+            if arg.text[-1] in "dnOsuCc":
+                skip = True
+                if arg.text[-1] == "C" and at + 1 < len(words):
+                    walk.shell(
+                        Arg(words[at + 1].text + " 0 " + quoted(call.stdin.text or UNKNOWN)), same=True
+                    )
+        else:
+            name = arg.text
+    text = call.stdin.text
+    lines = [UNKNOWN] if text is None else text.rstrip("\n").split("\n")[:64]
+    walk.state.assign(
+        name,
+        {
+            str(number): Arg(line, False, call.stdin.taint, call.stdin.source)
+            for number, line in enumerate(lines)
+        },
+    )
+    return NOTHING
+
+
+def _unset(walk: Walk, call: Invocation) -> Stream:
+    for arg in call.operands():
+        if arg.text == "IFS" or arg.text in walk.state.variables:
+            walk.state.variables.pop(arg.text, None)
+            walk.state.variables[arg.text] = (EMPTY,) if arg.text != "IFS" else (Arg(" \t\n"),)
+    return NOTHING
+
+
+def _quit(walk: Walk, call: Invocation) -> Stream:
+    walk.state.quits = True
+    return NOTHING
+
+
+def _exec(walk: Walk, call: Invocation) -> Stream:
+    """exec with redirections alone: they stay for what follows."""
+    for target in call.redirects:
+        if target.op in ("<", "<>") and not target.fd:
+            walk.state.descriptors["0"] = flows.read(walk, target.op, target.arg)
+        elif target.op == "<" and target.fd:
+            walk.state.descriptors[target.fd] = flows.read(walk, target.op, target.arg)
+    return NOTHING
+
+
+def _complete(walk: Walk, call: Invocation) -> Stream:
+    """complete -C 'command', bind -x '"key": command'."""
+    words = call.argv[1:]
+    for at, arg in enumerate(words[:-1]):
+        if (arg.text in ("-C", "-x", "-F") and call.name != "compgen") or arg.text == "-C":
+            text = words[at + 1].text
+            if call.name == "bind" and ":" in text:
+                text = text.partition(":")[2].strip(" \"'")
+            walk.shell(Arg(text), same=True)
+    return NOTHING
+
+
+def _hash(walk: Walk, call: Invocation) -> Stream:
+    """hash -p /bin/rm name: the name now runs that program."""
+    words = call.words()
+    if len(words) >= 3 and words[0] == "-p":
+        walk.state.aliases[words[2]] = quoted(words[1])
+    return NOTHING
+
+
+HANDLERS = {
+    "cd": _cd,
+    "chdir": _cd,
+    "pushd": _pushd,
+    "popd": _popd,
+    "eval": _eval,
+    "source": _source,
+    ".": _source,
+    "trap": _trap,
+    **dict.fromkeys(("export", "declare", "typeset", "local", "readonly", "setenv"), _declare),
+    "alias": _alias,
+    "unalias": _unalias,
+    "set": _set,
+    "shift": _shift,
+    "read": _read,
+    "mapfile": _mapfile,
+    "readarray": _mapfile,
+    "unset": _unset,
+    **dict.fromkeys(("exit", "return", "break", "continue", "logout"), _quit),
+    "exec": _exec,
+    "complete": _complete,
+    "compgen": _complete,
+    "bind": _complete,
+    "hash": _hash,
+}

@@ -1,0 +1,239 @@
+"""One command of the walk: its name found, its wrappers taken off, its own commands and code judged, then itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import builtins, carriers, flows, interpreters, names, reasons, remote, shells
+from .invocation import OPAQUE, REMOTE, SHELL, UNKNOWN, Arg, Invocation, Stream, Target
+from .wrappers import ASSIGNMENT, KEYWORDS, VERBS, WRAPPERS, command_start
+
+if TYPE_CHECKING:
+    from .walk import Walk
+
+# By program: what a command runs besides itself. Returns the output when it knows better than the flows do.
+HANDLERS = {
+    **carriers.HANDLERS,
+    **remote.HANDLERS,
+    **interpreters.HANDLERS,
+    **shells.HANDLERS,
+    **builtins.HANDLERS,
+}
+_NETWORK = frozenset(["nc", "ncat", "netcat", "socat", "telnet", "openssl", "curl", "ssh"])
+_CODE_OF_NETWORK = frozenset((REMOTE, OPAQUE))
+MOST_WRAPPERS = 24
+
+
+def command(
+    walk: Walk,
+    words: list[Arg],
+    stdin: Stream,
+    targets: list[Target],
+    assigned: dict[str, Arg],
+    appended: bool = False,
+    place: str = "",
+) -> Stream:
+    """Judge a command of expanded words; its output."""
+    wrappers = walk.wrappers
+    name = ""
+    for _ in range(MOST_WRAPPERS):
+        if not words:
+            break
+        head = words[0]
+        text = head.text
+        if not text and len(words) > 1 and not head.taint:
+            words = words[1:]
+            continue
+        if head.glob:
+            found = names.globbed(text)
+            if found is not None:
+                head = Arg(found)
+                words = [head, *words[1:]]
+                text = found
+        if UNKNOWN in text:
+            name = _unknown_name(walk, head, words)
+            if name != names.base(text):
+                words = [Arg(name or text, taint=head.taint, source=head.source), *words[1:]]
+            if not name:
+                break
+        else:
+            name = names.base(text)
+        if wrappers or walk.broken:
+            if name in KEYWORDS and len(words) > 1:
+                words = words[1:]
+                continue
+            if ASSIGNMENT.match(text):
+                words = _assignment(walk, words, assigned)
+                continue
+        body = walk.state.functions.get(text)
+        if body is not None:
+            output = walk.call(text, body, words[1:], stdin)
+            if name not in walk.programs:
+                return flows.written(walk, targets, output) if targets else output
+        alias = walk.state.aliases.get(text)
+        if alias is not None and text not in walk.expanding:
+            return _aliased(walk, text, alias, words, stdin, targets)
+        spec = WRAPPERS.get(name)
+        start = 1
+        if spec is None:
+            verbs = VERBS.get(name)
+            if verbs is None:
+                break
+            at = next((i for i, word in enumerate(words[1:4], 1) if word.text in verbs), 0)
+            if not at:
+                break
+            spec = verbs[words[at].text]
+            start = at + 1
+        begin, alone = command_start(words, spec, start)
+        if alone:
+            break
+        rest = words[begin:]
+        if name == "env" and _splits(words[1:begin]):
+            rest = []
+        handler = _EARLY.get(name)
+        if handler is not None:
+            handler(walk, words, begin, assigned)
+        if not rest:
+            break
+        wrappers = (*wrappers, name)
+        place = spec.place or place
+        words = rest
+    if not words:
+        return flows.written(walk, targets, flows.NOTHING) if targets else flows.NOTHING
+    call = Invocation(
+        name,
+        words,
+        targets,
+        stdin,
+        assigned,
+        None,
+        "",
+        "",
+        place or walk.place,
+        wrappers,
+        appended,
+    )
+    _origin(walk, call)
+    output = None
+    handler = HANDLERS.get(name)
+    if handler is not None:
+        outer, outer_place = walk.wrappers, walk.place
+        walk.wrappers = wrappers
+        if place:
+            walk.place = place
+        try:
+            output = handler(walk, call)
+        finally:
+            walk.wrappers, walk.place = outer, outer_place
+    walk.judge(call)
+    if stdin.taint and SHELL in stdin.taint and name in _NETWORK:
+        walk.report([reasons.SHELL_OUT.found(names.shown(call))], call)
+    if output is None:
+        output = flows.output(walk, call)
+    return flows.written(walk, targets, output) if targets else output
+
+
+def _unknown_name(walk: Walk, head: Arg, words: list[Arg]) -> str:
+    """The name for a command word that is not known as a whole; "" where nothing can be said."""
+    text = head.text
+    if head.taint & _CODE_OF_NETWORK:
+        return ""
+    tool = names.of_variable(head)
+    if tool is not None:
+        return tool
+    name = names.hidden(text)
+    if name is not None:
+        return name
+    # A variable that is set nowhere is empty in a fresh shell: r${x}m is rm.
+    bare = text.replace(UNKNOWN, "")
+    if bare and names.base(bare) in walk.programs:
+        return names.base(bare)
+    return ""
+
+
+def _origin(walk: Walk, call: Invocation) -> None:
+    """A command word that comes from the network or cannot be known is a finding by itself."""
+    head = call.argv[0]
+    if head.taint and head.taint & _CODE_OF_NETWORK:
+        if head.source.startswith(("/dev/tcp/", "/dev/udp/", "nc ", "ncat ", "socat ", "telnet ")):
+            walk.report([reasons.REMOTE_SHELL.found(names.shown(call), head.source)], call)
+        elif REMOTE in head.taint:
+            walk.report([reasons.REMOTE_CODE.found(names.shown(call), head.source)], call)
+        else:
+            walk.report([reasons.OPAQUE_CODE.found(names.shown(call), head.source)], call)
+    elif not call.name:
+        walk.report([reasons.OPAQUE_COMMAND.found(names.shown(call))], call)
+
+
+def _assignment(walk: Walk, words: list[Arg], assigned: dict[str, Arg]) -> list[Arg]:
+    """`env NAME=value command`: the assignment is made for what follows, and the words after it come next."""
+    head = words[0]
+    name, _, value = head.text.partition("=")
+    given = Arg(value, False, head.taint, head.source)
+    assigned[name.rstrip("+")] = given
+    walk.state.assign(name.rstrip("+"), given)
+    walk.environment(name, given)
+    if len(words) == 1:
+        return [Arg(":")]
+    return words[1:]
+
+
+def _aliased(
+    walk: Walk, name: str, alias: str, words: list[Arg], stdin: Stream, targets: list[Target]
+) -> Stream:
+    """An alias of this line: its text with the arguments behind it. The program of that name is judged too."""
+    walk.expanding = (*walk.expanding, name)
+    outer = walk.state.positional
+    try:
+        output = walk.shell(Arg(f'{alias} "$@"'), stdin, arguments=words[1:], same=True)
+        if name in walk.programs:
+            command(walk, words, stdin, targets, {})
+    finally:
+        walk.expanding = walk.expanding[:-1]
+        walk.state.positional = outer
+    return flows.written(walk, targets, output) if targets else output
+
+
+def _splits(options: list[Arg]) -> bool:
+    return any(
+        word.text.startswith(("-S", "--split-string"))
+        or (word.text[:1] == "-" and word.text[1:2] != "-" and "S" in word.text)
+        for word in options
+    )
+
+
+def _env(walk: Walk, words: list[Arg], begin: int, assigned: dict[str, Arg]) -> None:
+    """`env -S 'command words'` and `env -C folder`."""
+    for at, word in enumerate(words[1:], 1):
+        text = word.text
+        if text[:1] != "-" or text == "--":
+            break
+        given = None
+        if text.startswith("--split-string="):
+            given = text.partition("=")[2]
+        elif text == "--split-string" or (text[1:2] != "-" and text.endswith("S")):
+            given = words[at + 1].text if at + 1 < len(words) else ""
+            at += 1
+        elif text[1:2] != "-" and "S" in text:
+            given = text.partition("S")[2]
+        elif text.startswith("--chdir=") or (text in ("-C", "--chdir") and at + 1 < len(words)):
+            builtins.change_folder(walk, text.partition("=")[2] or words[at + 1].text)
+        if given is not None:
+            rest = " ".join(["", *(builtins.quoted(each.text) for each in words[at + 1 :])])
+            walk.shell(Arg(given.replace("\\_", " ") + rest, False, word.taint, word.source))
+            break
+
+
+def _sudo(walk: Walk, words: list[Arg], begin: int, assigned: dict[str, Arg]) -> None:
+    """`sudo -s 'text'` and `sudo -i 'text'` give the text to a shell."""
+    options = {word.text for word in words[1:begin]}
+    shell = any(
+        text in ("--shell", "--login")
+        or (text[:1] == "-" and text[1:2] != "-" and ("s" in text or "i" in text))
+        for text in options
+    )
+    if shell and begin < len(words) and " " in words[begin].text:
+        walk.shell(Arg(" ".join(word.text for word in words[begin:])))
+
+
+_EARLY = {"env": _env, "sudo": _sudo, "doas": _sudo}

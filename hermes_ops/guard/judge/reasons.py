@@ -1,0 +1,40 @@
+"""What the walk itself finds, without a rule about a program: code of unknown origin, bombs, text it cannot read."""
+
+from __future__ import annotations
+
+from ..rules.rule import approve, block
+
+FORK_BOMB = block(
+    "processes.fork-bomb", "a function that starts itself again and again fills the process table"
+)
+REMOTE_CODE = approve(
+    "remote.code",
+    "code from the network would run unread",
+    "download it to a file, read it, then run the file",
+)
+OPAQUE_CODE = approve(
+    "opaque.code",
+    "code that cannot be seen here would run",
+    "write the commands out so that they can be read",
+)
+OPAQUE_COMMAND = approve(
+    "opaque.command",
+    "which program runs is only known when it runs",
+    "name the program itself",
+)
+SOURCED = approve(
+    "opaque.sourced", "a file of unknown content would run in this shell", "read the file first"
+)
+REMOTE_SHELL = block("reverse-shell.stream", "a shell would take its commands from the network")
+SHELL_OUT = block("reverse-shell.piped", "a shell's answers would go to a network connection")
+SPAWNER = approve("processes.endless-spawn", "a loop without an end would start processes in the background")
+ERROR = approve("guard.error", "the guard itself failed on this text, so nobody has judged it")
+LIMIT = approve(
+    "unread.limit", "the text is too long or too deep to be judged as a whole", "send it in smaller parts"
+)
+UNREAD = approve("unread.syntax", "the shell text could not be read to its end", "write it in a simpler form")
+
+RULES = (
+    FORK_BOMB, REMOTE_CODE, OPAQUE_CODE, OPAQUE_COMMAND, SOURCED, REMOTE_SHELL, SHELL_OUT, SPAWNER, ERROR, LIMIT,
+    UNREAD,
+)  # fmt: skip

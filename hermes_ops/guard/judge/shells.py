@@ -1,0 +1,140 @@
+"""Shells: the text of `-c`, of a script this line wrote, of a here-document or of a pipe is judged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import builtins, flows, names, reasons
+from .invocation import OPAQUE, REMOTE, SHELL, UNKNOWN, Arg, Invocation, Stream
+from .state import EMPTY
+
+if TYPE_CHECKING:
+    from .walk import Walk
+
+SHELLS = frozenset(["sh", "bash", "zsh", "dash", "ksh", "ksh93", "mksh", "ash", "rbash", "fish", "tcsh", "csh", "yash", "hush", "rksh"])
+_VALUED = frozenset(("-o", "+o", "-O", "+O", "--rcfile", "--init-file"))
+_SHELL_OUTPUT = frozenset((SHELL,))
+
+
+def shell(walk: Walk, call: Invocation) -> Stream:
+    """`sh -c TEXT name arguments`, `sh FILE arguments`, `sh -s arguments` or text on the input."""
+    words = call.argv[1:]
+    at = 0
+    text: Arg | None = None
+    takes_text = False
+    reads = interactive = False
+    while at < len(words):
+        word = words[at].text
+        if word in ("--", "-"):
+            at += 1
+            break
+        if word[:1] not in ("-", "+") or len(word) == 1:
+            break
+        if word in _VALUED:
+            if word in ("--rcfile", "--init-file") and at + 1 < len(words):
+                script(walk, call, words[at + 1], [])
+            at += 2
+            continue
+        if word.startswith("--command"):
+            takes_text = True
+        elif word[1] != "-" and word[0] == "-":
+            takes_text = takes_text or "c" in word
+            reads = reads or "s" in word
+            interactive = interactive or "i" in word
+        at += 1
+    if takes_text:
+        if at >= len(words):
+            return flows.ANYTHING
+        text = words[at]
+        arguments = words[at + 2 :]
+        if call.appended:
+            arguments = [*arguments, Arg(UNKNOWN)]
+        builtins.judge_text(walk, call, text)
+        zeroth = words[at + 1].text if at + 1 < len(words) else call.name
+        return walk.shell(text, call.stdin, arguments=arguments, zeroth=zeroth)
+    if at < len(words) and not reads:
+        if words[at].text in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
+            return from_input(walk, call, [], interactive)
+        return script(walk, call, words[at], words[at + 1 :])
+    return from_input(walk, call, words[at:], interactive)
+
+
+def script(walk: Walk, call: Invocation, path: Arg, arguments: list[Arg]) -> Stream:
+    """Run a script file: judged when this line wrote it, reported when it came from somewhere unknown."""
+    stream = flows.file_stream(walk, path.text)
+    taint = stream.taint or path.taint
+    if taint & {REMOTE, OPAQUE}:
+        builtins.origin(walk, call, taint, stream.source or path.source)
+    elif stream.text is None and path.text.startswith("/dev/fd/") and stream is not flows.LOCAL:
+        walk.report([reasons.OPAQUE_CODE.found(names.shown(call))], call)
+    if stream.text is not None:
+        text = Arg(stream.text, False, stream.taint, stream.source)
+        return walk.shell(text, call.stdin, arguments=arguments, zeroth=path.text)
+    return flows.ANYTHING
+
+
+def from_input(walk: Walk, call: Invocation, arguments: list[Arg], interactive: bool) -> Stream:
+    """Text that comes in on stdin."""
+    stdin = call.stdin
+    if not stdin.piped:
+        held = walk.state.descriptors.get("0")
+        if held is None:
+            return flows.ANYTHING
+        stdin = held
+    if stdin.taint & {REMOTE, OPAQUE}:
+        builtins.origin(walk, call, stdin.taint, stdin.source)
+    elif stdin.text is None and stdin is not flows.LOCAL:
+        walk.report([reasons.OPAQUE_CODE.found(names.shown(call))], call)
+    if stdin.text is not None:
+        text = Arg(stdin.text, False, stdin.taint, stdin.source)
+        return walk.shell(text, arguments=arguments)
+    # What such a shell prints is the answer to commands from elsewhere.
+    return Stream(None, True, stdin.taint | _SHELL_OUTPUT, stdin.source or call.name)
+
+
+def joined_command(walk: Walk, call: Invocation, words: list[Arg], place: str = "") -> Stream:
+    """Words that the far side joins with blanks and gives to a shell: ssh, watch, su."""
+    if not words:
+        return flows.ANYTHING
+    taint = frozenset().union(*(word.taint for word in words))
+    source = next((word.source for word in words if word.source), "")
+    text = " ".join(word.text for word in words)
+    if call.appended:
+        text += " " + UNKNOWN
+    return walk.shell(Arg(text, False, taint, source), call.stdin, place)
+
+
+def exec_words(
+    walk: Walk, call: Invocation, words: list[Arg], place: str = "", appended: bool = False
+) -> Stream:
+    """Words that are run as a command of their own, without a shell."""
+    if not words:
+        return flows.ANYTHING
+    return walk.words(words, call.stdin, appended or call.appended, place)
+
+
+def _su(walk: Walk, call: Invocation) -> Stream | None:
+    """su, runuser, sg: `-c TEXT` in any place; else a shell that reads stdin."""
+    words = call.argv[1:]
+    for at, word in enumerate(words):
+        text = word.text
+        if text in ("-c", "--command", "--session-command") or (
+            text[:1] == "-" and text[1:2] != "-" and text.endswith("c") and len(text) < 5
+        ):
+            given = words[at + 1] if at + 1 < len(words) else EMPTY
+        elif text.startswith(("--command=", "--session-command=")):
+            given = Arg(text.partition("=")[2], False, word.taint, word.source)
+        elif text.startswith("-c") and len(text) > 2:
+            given = Arg(text[2:], False, word.taint, word.source)
+        else:
+            continue
+        builtins.judge_text(walk, call, given)
+        walk.wrappers = (*walk.wrappers, "su")
+        return walk.shell(given, call.stdin)
+    if call.stdin.piped:
+        walk.wrappers = (*walk.wrappers, "su")
+        return from_input(walk, call, [], False)
+    return None
+
+
+HANDLERS = {**dict.fromkeys(SHELLS, shell), "su": _su, "runuser": _su, "sg": _su, "newgrp": _su}
