@@ -16,7 +16,7 @@ from typing import Any
 
 from ..core.finding import DAY
 from ..host.database import columns, reading
-from . import calls, message
+from . import TOOLS, calls, message
 from .hook import judge
 from .judge.invocation import Invocation
 from .judge.judge import Surroundings
@@ -32,8 +32,8 @@ PROPOSED = 10
 _MOST_KINDS = 5_000  # different commands that are counted for proposals
 _MOST_KNOWN = 4_000  # judgements that are kept for commands that come again
 
-# What is judged by its arguments alone; the input of a process depends on the process.
-_TOOLS = calls.TOOLS - {"process", "cronjob"}
+# The input of a process depends on the process, a job's script on what it was then.
+_TOOLS = TOOLS - {"process", "cronjob"}
 
 Progress = Callable[[int], None]
 

@@ -159,11 +159,9 @@ class Child:
             self.lock.notify_all()
 
 
-def raised(
-    judgement: Judgement, text: str, surroundings: Surroundings, policy: Policy, home: Path
-) -> Judgement:
+def raised(judgement: Judgement, text: str, surroundings: Surroundings, policy: Policy) -> Judgement:
     """A judgement with what the second reader adds, when it is on and answers in time. Never lowered."""
-    if judgement.verdict is Verdict.BLOCK or not is_on(home):
+    if judgement.verdict is Verdict.BLOCK or not is_on(Path(surroundings.hermes_home)):
         return judgement
     commands = _child().commands(text)
     found = list(judgement.findings)

@@ -169,22 +169,22 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return commands
 
 
-def test_it_raises_a_verdict(seen: list[list[str]], tmp_path: Path) -> None:
+def test_it_raises_a_verdict(seen: list[list[str]]) -> None:
     seen.append(["rm", "-rf", "/"])
-    raised = second.raised(judged([]), "whatever", WHERE, BUILT_IN, tmp_path)
+    raised = second.raised(judged([]), "whatever", WHERE, BUILT_IN)
     assert raised.verdict is Verdict.BLOCK
 
 
-def test_it_never_lowers_one(seen: list[list[str]], tmp_path: Path) -> None:
+def test_it_never_lowers_one(seen: list[list[str]]) -> None:
     first = judged([Found("a.b", Verdict.APPROVE, "because")])
-    assert second.raised(first, "whatever", WHERE, BUILT_IN, tmp_path) is first
+    assert second.raised(first, "whatever", WHERE, BUILT_IN) is first
     seen.append(["ls"])
-    assert second.raised(first, "whatever", WHERE, BUILT_IN, tmp_path) is first
+    assert second.raised(first, "whatever", WHERE, BUILT_IN) is first
 
 
-def test_words_that_it_sees_are_words_and_not_code(seen: list[list[str]], tmp_path: Path) -> None:
+def test_words_that_it_sees_are_words_and_not_code(seen: list[list[str]]) -> None:
     seen.append(["echo", "$(rm -rf /)", "; rm -rf /"])
-    assert second.raised(judged([]), "whatever", WHERE, BUILT_IN, tmp_path).verdict is Verdict.ALLOW
+    assert second.raised(judged([]), "whatever", WHERE, BUILT_IN).verdict is Verdict.ALLOW
 
 
 def test_it_is_off_until_the_setting_says_otherwise(tmp_path: Path) -> None:
