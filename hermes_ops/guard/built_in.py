@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
+from .code import wording
+from .judge import reasons
 from .judge.judge import Surroundings, judge_shell
 from .rules.families import FAMILIES
 from .verdict import Verdict
@@ -23,12 +25,19 @@ class Failed:
     came_out: str
 
 
+# Families whose ids are made from the statement they are about ("sql.drop-table"); all of them may ask.
+MADE = ("sql.", "mongo.", "redis.")
+
+
 @cache
 def verdicts() -> dict[str, frozenset[Verdict]]:
     """The verdicts of every built-in rule by its id; one may ask here and block there."""
+    listed = [(rule.id, rule.verdict) for family in FAMILIES for rule in family.rules]
+    listed += [(rule.id, rule.verdict) for rule in reasons.RULES]
+    listed += [(identifier, rule[0]) for identifier, rule in wording.RULES.items()]
     found: dict[str, frozenset[Verdict]] = {}
-    for rule in (rule for family in FAMILIES for rule in family.rules):
-        found[rule.id] = found.get(rule.id, frozenset()) | {rule.verdict}
+    for identifier, verdict in listed:
+        found[identifier] = found.get(identifier, frozenset()) | {verdict}
     return found
 
 

@@ -139,7 +139,9 @@ def _switched_off(home: Path) -> Probe | None:
 def _why_not(home: Path, action: str | None, said: str | None) -> Probe:
     """Why the canary was not blocked by us."""
     if action is not None:
-        text = " ".join(str(said).split())[:160]
+        text = " ".join(str(said).split())[:240]
+        if PLUGIN in text:
+            return Probe(False, f"it answers, and does not judge ({action}: {text})", "hermes logs")
         return Probe(
             False,
             f"another plugin answers before it ({action}: {text}), so its own answer does not count",

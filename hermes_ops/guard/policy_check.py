@@ -35,10 +35,12 @@ def check(policy: Policy, path: Path, home: Path) -> list[str]:
 def _known_rules(policy: Policy, path: Path) -> None:
     if not policy.off:
         return
-    from .built_in import verdicts
+    from .built_in import MADE, verdicts
 
     known = verdicts()
     for rule in policy.off:
+        if rule.startswith(MADE):
+            continue
         if rule not in known:
             near = get_close_matches(rule, known, 1)
             hint = f"; did you mean {near[0]}?" if near else ""

@@ -9,6 +9,7 @@ import pytest
 from hermes_ops import cli, doctor
 from hermes_ops._common import config
 from hermes_ops.core import run
+from hermes_ops.guard.examine import Probe
 from hermes_ops.host import environment
 from tests.ops import healthy_home
 
@@ -24,6 +25,8 @@ def home(tmp_path, monkeypatch):
     (made.path / "ops" / "install.json").write_text(json.dumps({"format": 1, "jobs": ours}))
     monkeypatch.setenv("HERMES_HOME", str(made.path))
     monkeypatch.delenv("HERMES_SAFE_MODE", raising=False)
+    # A process of the host that is asked takes seconds; tests/host asks a real one.
+    monkeypatch.setattr("hermes_ops.guard.examine.fresh", lambda home: Probe(True, path="a copy"))
     config._cache.clear()
     environment._cache.clear()
     return made.path

@@ -84,6 +84,7 @@ def test_our_own_block_proves_it_live(home: Path, monkeypatch: pytest.MonkeyPatc
             "another plugin answers before it (block: no commands today)",
         ),
         (("approve", "really?"), (None, None), "another plugin answers before it (approve: really?)"),
+        (("block", "hermes-ops: the guard failed"), (None, None), "it answers, and does not judge"),
         (OURS, ("approve", "hermes-ops asks"), "it stops what it should allow"),
     ],
 )
