@@ -1,4 +1,4 @@
-"""What register() does: one copy per process; `hermes ops`, /ops and the skills this plugin brings."""
+"""What register() does: one copy per process; the guard, `hermes ops`, /ops and the skills it brings."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from . import guard
 from ._common.registration import Registration, optional
 
 logger = logging.getLogger(__name__)
@@ -14,13 +15,15 @@ logger = logging.getLogger(__name__)
 MARKER = "_hermes_ops_registered"
 SLASH_ARGUMENTS = "[status|ack ID|snooze ID HOURS|watchers]"
 HELP = "watchers, reports and actions: wallet, supervise, sweep, costs, doctor, ..."
+HOOKS = {"pre_tool_call": guard.pre_tool_call}
 SKILLS = {"one-shot-reminder": "Set a reminder that is delivered once, at the right instant, and verified"}
 
 
 def register(ctx: Any) -> None:
-    registration = Registration("hermes-ops", MARKER, __file__, {}, {"ops": _run_command})
+    registration = Registration("hermes-ops", MARKER, __file__, HOOKS, {"ops": _run_command})
     if not registration.begin(ctx, logger):
         return
+    registration.wire_hooks(ctx, {})
     optional(ctx, "register_command", "ops", _slash_command, "incidents and watchers", SLASH_ARGUMENTS)
     optional(ctx, "register_cli_command", "ops", HELP, _set_up_command, _run_command)
     for name, text in SKILLS.items():

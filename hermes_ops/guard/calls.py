@@ -38,12 +38,22 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What a tool call would do. `shown` is the text a person is shown; `process` whose input it is."""
+    """What a tool call would do. `shown` is what a person is shown of it; `process` is whose input it is.
+
+    `content` is what would be written, when it is not code.
+    """
 
     codes: tuple[Code, ...] = ()
     writes: tuple[Write, ...] = ()
     shown: str = ""
     process: str = ""
+    content: str = ""
+
+    @property
+    def exact(self) -> str:
+        """All that makes this call another one than a similar one."""
+        texts = (code.text for code in self.codes)
+        return "\0".join((self.shown, self.content, *texts, *(write.action for write in self.writes)))
 
 
 def read(
@@ -149,6 +159,7 @@ def _written(changes: list[tuple[str, str, str]], place: _Place) -> Call:
         tuple(codes),
         tuple(Write(path, action) for path, action, _ in changes),
         shown=", ".join(path for path, _, _ in changes),
+        content="\0".join(content for _, _, content in changes),
     )
 
 

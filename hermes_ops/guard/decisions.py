@@ -81,25 +81,6 @@ def read(home: Path) -> Iterator[dict[str, Any]]:
             continue
 
 
-def summary(home: Path, since: float = 0.0) -> dict[str, Any]:
-    """How often each answer was given since an instant, by answer and by rule, and when the last one was."""
-    answers: dict[str, int] = {}
-    rules: dict[str, int] = {}
-    last = None
-    for record in read(home):
-        at = record.get("at")
-        if not isinstance(at, (int, float)) or at < since:
-            continue
-        last = at if last is None else max(last, at)
-        count = record.get("count", 1)
-        answers[record["answer"]] = answers.get(record["answer"], 0) + (
-            count if isinstance(count, int) else 1
-        )
-        for rule in record.get("rules") or ():
-            rules[str(rule)] = rules.get(str(rule), 0) + 1
-    return {"answers": answers, "rules": dict(sorted(rules.items(), key=lambda one: -one[1])), "last": last}
-
-
 def _write(home: Path, record: dict[str, Any], most_bytes: int) -> None:
     path = directory(home) / NAME
     _rotate(path, most_bytes)

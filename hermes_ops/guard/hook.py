@@ -5,12 +5,14 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from .._common.home import hermes_home
 from . import blast, calls, decisions, message, options, policy, presence, surroundings
 from .code.judge import judge_code
+from .judge.invocation import Arg, Invocation
 from .judge.judge import Surroundings
 from .rules.files import write_findings
 from .verdict import Found, Judgement, Verdict, judged
@@ -51,15 +53,30 @@ def judge(call: calls.Call, where: Surroundings, rules: policy.Policy) -> Judgem
             findings += judgement.findings
             unread = unread or judgement.unread
         else:
-            findings += judge_code(code.language, code.text, shell, where.home, where.cwd)
+            findings += judge_code(code.language, code.text, shell, where.home, where.cwd, where.hermes_home)
     for write in call.writes:
         findings += write_findings(write.path, where.cwd, where.home, where.hermes_home)
+        findings += _by_policy(write, where, rules)
     return rules.settle(judged(findings, unread))
+
+
+def _by_policy(write: calls.Write, where: Surroundings, rules: policy.Policy) -> list[Found]:
+    """What the rules of a policy say of a change of a file: the same as of a command that makes it."""
+    program = "rm" if write.action == "delete" else "tee"
+    invocation = Invocation(
+        program,
+        [Arg(program), Arg(write.path)],
+        cwd=where.cwd,
+        home=where.home,
+        hermes_home=where.hermes_home,
+        part=write.path,
+    )
+    return [found for family in rules.rules for found in family.check(invocation)]
 
 
 def _decide(tool: str, args: dict[str, Any], ids: dict[str, Any], started: float) -> Directive | None:
     home = hermes_home()
-    backend = surroundings.backend()
+    backend = surroundings.backend() if tool in surroundings.IN_BACKEND else surroundings.Backend()
     where = surroundings.surroundings(args, str(ids.get("task_id") or ""), str(home), backend)
     call = calls.read(tool, args, hermes_home=str(home), cwd=where.cwd, process=surroundings.process)
     if call is None:
@@ -72,52 +89,52 @@ def _decide(tool: str, args: dict[str, Any], ids: dict[str, Any], started: float
         return None
     here = presence.look(str(ids.get("session_id") or ""))
     decision = _Decision(tool, call, judgement, here, where, ids, home, started)
-    answer = presence.answer(
-        judgement.verdict,
-        here,
-        rules.unattended,
-        approved=presence.approved_before(decision.key),
-        withheld=surroundings.host_asks(
-            tool, call.shown, here, backend, options.current(home)["guard.smart"]
-        ),
-    )
+    approved = presence.approved_before(decision.key)
+    smart = options.current(home)["guard.smart"]
+    withheld = surroundings.host_asks(tool, call.shown, here, backend, smart)
+    answer = presence.answer(judgement.verdict, here, rules.unattended, approved=approved, withheld=withheld)
     if rules.is_report:
         decision.log("report", would=answer)
-        _let_through(call)
-        return None
-    return decision.carry_out(answer)
+    elif answer == presence.ALLOW:
+        decision.log(decision.why_allowed(approved, withheld))
+    else:
+        return decision.stop(answer)
+    _let_through(call)
+    return None
 
 
+@dataclass(frozen=True)
 class _Decision:
     """One call that is not plainly allowed, on its way to the host, the log and a person."""
 
-    def __init__(
-        self,
-        tool: str,
-        call: calls.Call,
-        judgement: Judgement,
-        here: presence.Presence,
-        where: Surroundings,
-        ids: dict[str, Any],
-        home: Path,
-        started: float,
-    ) -> None:
-        self.tool, self.call, self.findings, self.here = tool, call, judgement.findings, here
-        self.unread, self.where, self.ids, self.home, self.started = (
-            judgement.unread,
-            where,
-            ids,
-            home,
-            started,
-        )
-        self.key = message.rule_key(self.findings, tool, call.shown, where.cwd)
+    tool: str
+    call: calls.Call
+    judgement: Judgement
+    here: presence.Presence
+    where: Surroundings
+    ids: dict[str, Any]
+    home: Path
+    started: float
 
-    def carry_out(self, answer: str) -> Directive | None:
+    @property
+    def findings(self) -> tuple[Found, ...]:
+        return self.judgement.findings
+
+    @property
+    def key(self) -> str:
+        return message.rule_key(self.findings, self.tool, self.call.exact, self.where.cwd)
+
+    def why_allowed(self, approved: bool, withheld: bool) -> str:
+        """The word for the log: a person said yes before, the host asks, or nobody wants to be asked."""
+        if approved:
+            return "approved"
+        if self.here.who == presence.NOBODY:
+            return "unattended"
+        return "bypassed" if self.here.bypassed else "withheld" if withheld else "allowed"
+
+    def stop(self, answer: str) -> Directive:
+        """Ask a person, or block, and say why."""
         shown, findings = self.call.shown, self.findings
-        if answer == presence.ALLOW:
-            self.log("let")
-            _let_through(self.call)
-            return None
         targets = [target for found in findings for target in found.targets]
         local = not self.where.is_container
         radius = blast.radius(targets, self.where.cwd, self.where.home) if targets and local else ""
@@ -142,7 +159,7 @@ class _Decision:
                 self.findings,
                 most_bytes=options.current(self.home)["guard.log_bytes"],
                 part=message.command(self.findings[0].part, 160),
-                unread=self.unread,
+                unread=self.judgement.unread,
                 who=self.here.who,
                 reason=self.here.reason,
                 bypassed=self.here.bypassed or None,

@@ -4,25 +4,13 @@ from __future__ import annotations
 
 import os
 
+from .code.judge import language_of
 from .shell.lexical import pieces
 
 # Programs that run what they read. A script or code given to them leaves their input to the script.
 SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash"})
-INTERPRETERS = {
-    "python": "python",
-    "ipython": "python",
-    "pypy": "python",
-    "node": "node",
-    "perl": "perl",
-    "ruby": "ruby",
-    "irb": "ruby",
-    "php": "php",
-    "lua": "lua",
-    "tclsh": "tcl",
-    "pwsh": "powershell",
-    "powershell": "powershell",
-    "r": "r",
-}
+# Of the languages whose interpreters run what they read; the others take it as data.
+READ = frozenset(("python", "node", "perl", "ruby", "php", "lua", "powershell", "cmd", "r", "tcl", "mongo"))
 DATABASES = frozenset({"psql", "mysql", "mariadb", "sqlite3", "sqlcmd", "clickhouse-client", "duckdb"})
 # Programs that give their input on to a shell somewhere, unless a command follows the place.
 ELSEWHERE = frozenset({"ssh", "mosh", "su", "machinectl", "nsenter", "chroot"})
@@ -59,8 +47,8 @@ def _language(words: list[str]) -> str:
         name, rest = os.path.basename(word).lower(), words[at + 1 :]
         if name in SHELLS:
             return "" if _given(rest, "c", keep="is") else "shell"
-        language = INTERPRETERS.get(name.rstrip("0123456789."))
-        if language is not None:
+        language = language_of(name)
+        if language in READ:
             return "" if _given(rest, _CODE.get(language, ""), keep="i") else language
         if name in DATABASES:
             return "sql"

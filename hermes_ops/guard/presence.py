@@ -74,9 +74,10 @@ def look(session_id: str = "") -> Presence:
 def is_cron(session_id: str) -> bool:
     """Is this call a scheduled job's? By its session, never by what the process has in its environment.
 
-    The host leaves HERMES_CRON_SESSION set for the rest of the process after the first job.
+    The host leaves HERMES_CRON_SESSION set for the rest of the process after the first job. A call from
+    inside a script has no session id; then the one bound in this context counts.
     """
-    return session_id.startswith(CRON_SESSION) or context_variable("_SESSION_ID").startswith(CRON_SESSION)
+    return (session_id or context_variable("_SESSION_ID")).startswith(CRON_SESSION)
 
 
 def context_variable(name: str) -> str:
@@ -134,6 +135,9 @@ def _at_terminal(bypassed: bool) -> Presence:
         return Presence(NOBODY, "no terminal is attached", bypassed)
     if getattr(callback, "__module__", "") in _AUTOMATIC:
         return Presence(NOBODY, "a sub-agent, which cannot ask", bypassed)
+    if getattr(getattr(callback, "__self__", None), "_app", True) is None:
+        # `chat -q` gives the agent the prompt of the terminal's screen and starts no screen.
+        return Presence(NOBODY, "a single query at the command line takes no answers", bypassed)
     return Presence(TERMINAL, "", bypassed)
 
 

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 from . import presence
 from .judge.judge import Surroundings
 
+# The tools that work where the terminal does; the others work on this machine, whatever the backend is.
+IN_BACKEND = frozenset(("terminal", "execute_code", "process", "write_file", "patch"))
 _MOST_DETECTED = 20_000  # characters up to which the host's detector is asked what it would say
 
 
@@ -25,7 +27,8 @@ class Backend(NamedTuple):
 def surroundings(args: dict[str, Any], task_id: str, hermes_home: str, backend: Backend) -> Surroundings:
     """Where a call with these arguments would run."""
     cwd = working_directory(args.get("workdir"), task_id, backend)
-    return Surroundings(cwd=cwd, home="", hermes_home=hermes_home, is_container=backend.isolated)
+    home = os.path.expanduser("~")
+    return Surroundings(cwd=cwd, home=home, hermes_home=hermes_home, is_container=backend.isolated)
 
 
 def backend() -> Backend:
