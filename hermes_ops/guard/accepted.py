@@ -10,6 +10,7 @@ import hashlib
 import hmac
 import json
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -211,10 +212,7 @@ def inside_a_tool_call() -> str:
     found = next((name for name in _TOOL_MARKS if os.environ.get(name)), None)
     if found:
         return f"{found} is set, as the host sets it for what its tools start"
-    pid = os.getppid()
-    for _ in range(_MOST_ANCESTORS):
-        if pid <= 1:
-            break
+    for pid in _above():
         mark = next(
             (name for name in _TOOL_MARKS if f"\0{name}=".encode() in b"\0" + _proc(pid, "environ")), None
         )
@@ -222,7 +220,6 @@ def inside_a_tool_call() -> str:
             return f"process {pid} above this one has {mark}, as the host sets it for what its tools start"
         if _is_agent(_proc(pid, "cmdline")):
             return f"process {pid} above this one is a hermes"
-        pid = _parent(pid)
     return ""
 
 
@@ -287,6 +284,16 @@ def _proc(pid: int, name: str) -> bytes:
             return file.read(1_000_000)
     except OSError:
         return b""
+
+
+def _above() -> Iterator[int]:
+    """The processes above this one, the nearest first; none where there is no /proc."""
+    pid = os.getppid()
+    for _ in range(_MOST_ANCESTORS):
+        if pid <= 1:
+            return
+        yield pid
+        pid = _parent(pid)
 
 
 def _parent(pid: int) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .._common.home import hermes_home
-from . import blast, calls, decisions, message, options, policy, presence, surroundings
+from . import blast, calls, decisions, message, options, policy, presence, second, surroundings
 from .code.judge import judge_code
 from .judge.invocation import Arg, Invocation
 from .judge.judge import Surroundings
@@ -83,6 +83,9 @@ def _decide(tool: str, args: dict[str, Any], ids: dict[str, Any], started: float
         return None
     rules = policy.current(home)
     judgement = judge(call, where, rules)
+    for code in call.codes:
+        if code.language == calls.SHELL:
+            judgement = second.raised(judgement, code.text, where, rules)
     if judgement.verdict is Verdict.ALLOW:
         _let_through(call)
         _logged(lambda: decisions.allowed(home))

@@ -39,6 +39,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HERMES_HOME", str(tmp_path))
     for name in accepted._TOOL_MARKS:
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(accepted, "_above", lambda: iter(()))
     monkeypatch.setattr(examine, "quick", lambda home: Probe(True, path="/p"))
     monkeypatch.setattr("hermes_ops.guard.explain.host_says", lambda text: None)
     config._cache.clear()
@@ -238,6 +239,7 @@ def test_accept_needs_a_person_or_yes(ops, home: Path, monkeypatch: pytest.Monke
     assert policy.current(home) is policy.BUILT_IN
 
 
+@pytest.mark.skipif(bool(accepted.inside_a_tool_call()), reason="an agent runs the tests")
 @pytest.mark.parametrize(("typed", "taken"), [("y\n", True), ("yes\n", True), ("n\n", False), ("\n", False)])
 def test_accept_asks_the_person_at_the_terminal(home: Path, typed: str, taken: bool):
     policy.path_of(home).write_text(RULE)
