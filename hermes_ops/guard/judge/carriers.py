@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from . import builtins, flows, git, shells
+from . import builtins, decode, flows, git, interpreters, shells
 from .invocation import UNKNOWN, Arg, Invocation, Stream
 from .wrappers import Wrapper, command_start
 
@@ -56,7 +56,7 @@ def _xargs(walk: Walk, call: Invocation) -> Stream | None:
         elif option == "-d":
             separator = after.encode().decode("unicode_escape", "replace") if "\\" in after else after
         elif option in ("-0", "--null") or re.fullmatch(r"-[0rtp]*0[0rtp]*", option):
-            separator = UNKNOWN
+            separator = decode.ZERO
         elif option in ("-a", "--arg-file"):
             stdin = flows.file_stream(walk, after)
         elif option.startswith("--arg-file="):
@@ -72,15 +72,18 @@ def _xargs(walk: Walk, call: Invocation) -> Stream | None:
         lines = [[piece.strip("\n") for piece in text.split(separator) if piece.strip("\n")]]
     else:
         lines = [[piece.strip("'\"") for piece in text.split()]]
-    inner = Stream()
+    # What xargs reads is no input of its command, but the words may be meant so: here-documents behind them.
+    inner = stdin if text is not None else Stream()
     if not lines:
         if replacement:
             unknown = Arg(UNKNOWN, False, stdin.taint, stdin.source)
             return walk.words(_replaced(command, replacement, unknown), inner)
         if stdin.taint:
             command = [*command, Arg(UNKNOWN, False, stdin.taint, stdin.source)]
-        return walk.words(command, inner, appended=True)
+        return walk.words(command, inner, appended=stdin.piped)
     output = None
+    if command[0].text in shells.SHELLS or command[0].text in interpreters.HANDLERS:
+        walk.words(command, inner)
     for line in lines:
         given = [Arg(piece, False, stdin.taint, stdin.source) for piece in line]
         if replacement:
@@ -135,7 +138,7 @@ def _parallel(walk: Walk, call: Invocation) -> Stream | None:
         values = [unknown]
     for value in values[:MOST_LINES]:
         if re.search(r"\{[./#%0-9]*\}", text):
-            line = re.sub(r"\{[./#%0-9]*\}", lambda _: value.text, text)
+            line = re.sub(r"\{[./#%0-9]*\}", lambda _, value=value: value.text, text)
         else:
             line = f"{text} {value.text}"
         walk.shell(Arg(line, glob, value.taint, value.source))
@@ -144,7 +147,36 @@ def _parallel(walk: Walk, call: Invocation) -> Stream | None:
 
 _FIND_EXEC = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
 _FIND_TESTS = frozenset(
-    ["-name", "-iname", "-path", "-ipath", "-regex", "-iregex", "-type", "-mtime", "-mmin", "-atime", "-ctime", "-newer", "-size", "-user", "-group", "-perm", "-empty", "-lname", "-links", "-inum", "-samefile", "-nouser", "-nogroup", "-xtype", "-wholename", "-mindepth", "-cmin", "-amin"]
+    [
+        "-name",
+        "-iname",
+        "-path",
+        "-ipath",
+        "-regex",
+        "-iregex",
+        "-type",
+        "-mtime",
+        "-mmin",
+        "-atime",
+        "-ctime",
+        "-newer",
+        "-size",
+        "-user",
+        "-group",
+        "-perm",
+        "-empty",
+        "-lname",
+        "-links",
+        "-inum",
+        "-samefile",
+        "-nouser",
+        "-nogroup",
+        "-xtype",
+        "-wholename",
+        "-mindepth",
+        "-cmin",
+        "-amin",
+    ]
 )
 
 

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from functools import lru_cache
 
 LONGEST = 65536
+# Stands for a zero byte in text that is known; the zero letter itself marks what is not known.
+ZERO = "\ue001"
 _ESCAPES = {
     "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
     "\\": "\\", '"': '"', "'": "'",
@@ -38,9 +40,9 @@ def _escaped(found: re.Match[str]) -> str:
     kind = code[0]
     if kind in "xuU" and len(code) > 1:
         number = int(code[1:], 16)
-        return chr(number) if number < 0x110000 else ""
+        return chr(number).replace("\0", ZERO) if number < 0x110000 else ""
     if kind in "01234567":
-        return chr(int(code, 8) & 0xFF)
+        return chr(int(code, 8) & 0xFF).replace("\0", ZERO)
     return _ESCAPES.get(kind, "\\" + code)
 
 

@@ -125,6 +125,8 @@ def command(
             output = handler(walk, call)
         finally:
             walk.wrappers, walk.place = outer, outer_place
+    elif "/" in words[0].text and walk.state.files:
+        output = shells.executed(walk, call)
     walk.judge(call)
     if stdin.taint and SHELL in stdin.taint and name in _NETWORK:
         walk.report([reasons.SHELL_OUT.found(names.shown(call))], call)

@@ -26,20 +26,250 @@ _OPAQUE = frozenset((OPAQUE,))
 
 # Programs whose output tells nothing of what they read: counts, sums, verdicts.
 FORGETFUL = frozenset(
-    ["wc", "md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "b2sum", "cksum", "sum", "shasum", "md5", "true", "false", "test", "[", "cmp", "sleep", "mkdir", "touch", "chmod", "chown", "rm", "ls", "stat", "du", "df", "file", "which", "type", "wait", "kill", "ssh-keygen", "ssh-add", "basename", "dirname", "realpath", "readlink", "date", "hostname", "uname", "whoami", "id", "nproc", "seq"]
+    [
+        "wc",
+        "md5sum",
+        "sha1sum",
+        "sha224sum",
+        "sha256sum",
+        "sha384sum",
+        "sha512sum",
+        "b2sum",
+        "cksum",
+        "sum",
+        "shasum",
+        "md5",
+        "true",
+        "false",
+        "test",
+        "[",
+        "cmp",
+        "sleep",
+        "mkdir",
+        "touch",
+        "chmod",
+        "chown",
+        "rm",
+        "ls",
+        "stat",
+        "du",
+        "df",
+        "file",
+        "which",
+        "type",
+        "wait",
+        "kill",
+        "ssh-keygen",
+        "ssh-add",
+        "basename",
+        "dirname",
+        "realpath",
+        "readlink",
+        "date",
+        "hostname",
+        "uname",
+        "whoami",
+        "id",
+        "nproc",
+        "seq",
+    ]
 )
 # Programs that print the files they are given, in some form.
 READERS = frozenset(
-    ["cat", "tac", "nl", "head", "tail", "less", "more", "most", "bat", "batcat", "rev", "strings", "xxd", "od", "hexdump", "base64", "base32", "gbase64", "sort", "uniq", "cut", "tr", "sed", "gsed", "awk", "gawk", "mawk", "grep", "egrep", "fgrep", "rg", "zgrep", "jq", "yq", "paste", "column", "fold", "fmt", "pr", "tee", "dd", "gzip", "zcat", "gunzip", "bzcat", "bzip2", "bunzip2", "xz", "xzcat", "unxz", "zstd", "lz4", "tar", "zip", "cpio", "openssl", "gpg", "age", "iconv", "diff", "comm", "join", "split", "envsubst", "xargs", "python", "python3", "perl", "ruby", "node", "php", "dos2unix", "cp", "install", "uuencode", "qrencode", "pv", "sponge", "shuf", "look"]
+    [
+        "cat",
+        "tac",
+        "nl",
+        "head",
+        "tail",
+        "less",
+        "more",
+        "most",
+        "bat",
+        "batcat",
+        "rev",
+        "strings",
+        "xxd",
+        "od",
+        "hexdump",
+        "base64",
+        "base32",
+        "gbase64",
+        "sort",
+        "uniq",
+        "cut",
+        "tr",
+        "sed",
+        "gsed",
+        "awk",
+        "gawk",
+        "mawk",
+        "grep",
+        "egrep",
+        "fgrep",
+        "rg",
+        "zgrep",
+        "jq",
+        "yq",
+        "paste",
+        "column",
+        "fold",
+        "fmt",
+        "pr",
+        "tee",
+        "dd",
+        "gzip",
+        "zcat",
+        "gunzip",
+        "bzcat",
+        "bzip2",
+        "bunzip2",
+        "xz",
+        "xzcat",
+        "unxz",
+        "zstd",
+        "lz4",
+        "tar",
+        "zip",
+        "cpio",
+        "openssl",
+        "gpg",
+        "age",
+        "iconv",
+        "diff",
+        "comm",
+        "join",
+        "split",
+        "envsubst",
+        "xargs",
+        "python",
+        "python3",
+        "perl",
+        "ruby",
+        "node",
+        "php",
+        "dos2unix",
+        "cp",
+        "install",
+        "uuencode",
+        "qrencode",
+        "pv",
+        "sponge",
+        "shuf",
+        "look",
+    ]
 )
 # Programs that fetch from the network and print it.
-FETCHERS = frozenset(["curl", "wget", "http", "https", "xh", "httpie", "aria2c", "lynx", "w3m", "links", "fetch"])
+FETCHERS = frozenset(
+    ["curl", "wget", "http", "https", "xh", "httpie", "aria2c", "lynx", "w3m", "links", "fetch"]
+)
 _NETWORK_READERS = frozenset(["nc", "ncat", "netcat", "socat", "telnet"])
 _SETTERS = frozenset(
-    ["ssh-agent", "gpg-agent", "keychain", "direnv", "brew", "pyenv", "rbenv", "nodenv", "jenv", "goenv", "opam", "minikube", "docker-machine", "conda", "mamba", "micromamba", "starship", "zoxide", "fzf", "atuin", "mise", "rtx", "asdf", "thefuck", "kubectl", "helm", "gh", "poetry", "pip", "uv", "npm", "dircolors", "lesspipe", "register-python-argcomplete", "fnm", "nvm", "volta", "hub", "rustup", "cargo", "hermes", "just", "task", "op", "luarocks", "resize", "locale", "perl", "register_completion", "podman", "docker", "kind", "k3d", "flux", "argocd", "terraform", "tofu", "vault", "aws_completer", "pipx", "pdm", "hatch", "rye", "eksctl", "istioctl", "oc", "crc", "stern", "yq", "ng", "vr", "tmuxinator", "systemctl"]
+    [
+        "ssh-agent",
+        "gpg-agent",
+        "keychain",
+        "direnv",
+        "brew",
+        "pyenv",
+        "rbenv",
+        "nodenv",
+        "jenv",
+        "goenv",
+        "opam",
+        "minikube",
+        "docker-machine",
+        "conda",
+        "mamba",
+        "micromamba",
+        "starship",
+        "zoxide",
+        "fzf",
+        "atuin",
+        "mise",
+        "rtx",
+        "asdf",
+        "thefuck",
+        "kubectl",
+        "helm",
+        "gh",
+        "poetry",
+        "pip",
+        "uv",
+        "npm",
+        "dircolors",
+        "lesspipe",
+        "register-python-argcomplete",
+        "fnm",
+        "nvm",
+        "volta",
+        "hub",
+        "rustup",
+        "cargo",
+        "hermes",
+        "just",
+        "task",
+        "op",
+        "luarocks",
+        "resize",
+        "locale",
+        "perl",
+        "register_completion",
+        "podman",
+        "docker",
+        "kind",
+        "k3d",
+        "flux",
+        "argocd",
+        "terraform",
+        "tofu",
+        "vault",
+        "aws_completer",
+        "pipx",
+        "pdm",
+        "hatch",
+        "rye",
+        "eksctl",
+        "istioctl",
+        "oc",
+        "crc",
+        "stern",
+        "yq",
+        "ng",
+        "vr",
+        "tmuxinator",
+        "systemctl",
+    ]
 )
 _SETTING_WORDS = frozenset(
-    ["-s", "-k", "shellenv", "init", "hook", "completion", "completions", "docker-env", "podman-env", "env", "activate", "shell.bash", "shell.zsh", "shell.posix", "shell", "-b", "bash", "zsh", "--init", "generate-shell-completion", "-Mlocal::lib", "path", "--bash", "--zsh", "shell-init", "show-environment"]
+    [
+        "-s",
+        "-k",
+        "shellenv",
+        "init",
+        "hook",
+        "completion",
+        "completions",
+        "docker-env",
+        "podman-env",
+        "env",
+        "activate",
+        "shell.bash",
+        "shell.zsh",
+        "shell.posix",
+        "shell",
+        "-b",
+        "bash",
+        "zsh",
+        "--init",
+        "generate-shell-completion",
+        "-Mlocal::lib",
+        "path",
+        "--bash",
+        "--zsh",
+        "shell-init",
+        "show-environment",
+    ]
 )
 DUMPS = frozenset(("env", "printenv", "set", "export", "declare", "typeset", "compgen"))
 # Decoders: what they make of input that is not known is opaque.
@@ -189,13 +419,15 @@ def _reading(walk: Walk, call: Invocation) -> Stream:
                 streams.append(stream)
                 continue
             local = True
+            if name in _FILE_READERS:
+                continue
         options.append(text)
-    if stdin.piped:
+    if stdin.piped and not (local and name in _FILE_READERS):
         streams.append(stdin)
     if not streams:
         if _decodes(name, words):
             return Stream(None, True, _OPAQUE, f"output of {name}")
-        return LOCAL if local and name in _LINEWISE else ANYTHING
+        return LOCAL if local and name in _FILE_READERS else ANYTHING
     whole = concatenated(streams)
     if whole.text is not None and recoder is not None:
         if name in ("gzip", "bzip2", "xz") and not _decodes(name, words):
@@ -216,6 +448,10 @@ def _reading(walk: Walk, call: Invocation) -> Stream:
 
 
 _LINEWISE = frozenset(("cat", "tee", "tac", "pv", "sponge", "stdbuf", "dos2unix"))
+# Programs whose operands are files, and which read stdin only without them.
+_FILE_READERS = _LINEWISE | frozenset(
+    "base64 gbase64 base32 xxd gzip gunzip zcat bzip2 bunzip2 bzcat xz unxz xzcat zstd rev head tail sort nl".split()
+) - {"tee", "pv"}
 _FILTERS = frozenset(("grep", "egrep", "fgrep", "rg", "uniq", "nl", "column", "shuf", "sort", "head", "tail"))
 
 
@@ -260,8 +496,8 @@ def _printing(call: Invocation, text: str | None) -> Stream:
         if argument.taint:
             taint |= argument.taint
             source = source or argument.source
-    if call.appended:
-        text = None
+    if call.appended and text is not None:
+        text = text.rstrip("\n") + " " + UNKNOWN
     if text is not None and not text.strip(UNKNOWN + " \n"):
         text = None if UNKNOWN in text else text
     return Stream(text, True, taint, source)

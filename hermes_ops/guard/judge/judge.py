@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..rules.rule import Family
-from ..shell import lexical
-from ..verdict import Found, Judgement, judged
+from ..verdict import Judgement, Verdict, judged
 from . import names, reasons, unread
 from .invocation import Invocation
 from .walk import Exhausted, Walk
@@ -51,21 +50,23 @@ def judge_shell(
             extra,
             allowed,
         )
-        walk.whole(text)
+        try:
+            walk.whole(text)
+        except Exhausted:
+            return _cut_short(walk, text)
         return judged(walk.findings, walk.unread)
-    except Exhausted:
-        return _cut_short(walk, text)
     except Exception as error:  # the boundary: an error of ours must not let a command through
         findings = walk.findings if walk is not None else []
         detail = f"{type(error).__name__}: {error}"
         return judged([*findings, reasons.ERROR.found("", names.printable(detail))], "error")
 
 
-def _cut_short(walk: Walk | None, text: str) -> Judgement:
-    """The steps are used up: what was found counts, and what remains is asked about if a word of risk is in it."""
-    findings: list[Found] = list(walk.findings) if walk is not None else []
-    if not findings:
-        word = unread.risky(lexical.pieces(text, unread.MOST_WORDS)) or (len(text) > 100_000 and "…")
-        if word:
-            findings.append(reasons.LIMIT.found(names.printable(word)))
-    return judged(findings, "limit")
+def _cut_short(walk: Walk, text: str) -> Judgement:
+    """The steps are used up: what was found counts, and the rest is searched for words of risk."""
+    if not any(found.verdict == Verdict.BLOCK for found in walk.findings):
+        walk.again_from_here()
+        try:
+            unread.beyond(walk, text)
+        except Exhausted:
+            walk.findings.append(reasons.LIMIT.found(""))
+    return judged(walk.findings, "limit")

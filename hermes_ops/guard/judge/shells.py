@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from . import builtins, flows, names, reasons
@@ -11,7 +12,25 @@ from .state import EMPTY
 if TYPE_CHECKING:
     from .walk import Walk
 
-SHELLS = frozenset(["sh", "bash", "zsh", "dash", "ksh", "ksh93", "mksh", "ash", "rbash", "fish", "tcsh", "csh", "yash", "hush", "rksh"])
+SHELLS = frozenset(
+    [
+        "sh",
+        "bash",
+        "zsh",
+        "dash",
+        "ksh",
+        "ksh93",
+        "mksh",
+        "ash",
+        "rbash",
+        "fish",
+        "tcsh",
+        "csh",
+        "yash",
+        "hush",
+        "rksh",
+    ]
+)
 _VALUED = frozenset(("-o", "+o", "-O", "+O", "--rcfile", "--init-file"))
 _SHELL_OUTPUT = frozenset((SHELL,))
 
@@ -71,6 +90,17 @@ def script(walk: Walk, call: Invocation, path: Arg, arguments: list[Arg]) -> Str
         text = Arg(stream.text, False, stream.taint, stream.source)
         return walk.shell(text, call.stdin, arguments=arguments, zeroth=path.text)
     return flows.ANYTHING
+
+
+def executed(walk: Walk, call: Invocation) -> Stream | None:
+    """A file of this line that is run by its path: by the interpreter its first line names."""
+    path = call.argv[0]
+    held = flows.file_stream(walk, path.text)
+    if held is flows.LOCAL:
+        return None
+    found = re.match(r"#!\s*\S*?(?:env(?:\s+-S)?\s+)?([\w.]+)(?:\s|$)", held.text or "")
+    program = found[1] if found else "sh"
+    return walk.words([Arg(program), *call.argv], call.stdin)
 
 
 def from_input(walk: Walk, call: Invocation, arguments: list[Arg], interactive: bool) -> Stream:

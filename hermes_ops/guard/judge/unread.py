@@ -23,18 +23,105 @@ if TYPE_CHECKING:
     from .walk import Walk
 
 MOST_PIECES = 300
+MOST_LINES = 60
+LONGEST_SEARCHED = 1_000_000
 MOST_WORDS = 2000
 _STARTS = 6
 _LONGEST_AGAIN = 8000
+_WORD = re.compile(r"[\s;&|]*(\S+)[ \t]*")
 _BOUNDARY = re.compile(r"[;&|\n(){}`]+|\b(?:do|then|else)\b")
-_NO_COMMANDS = frozenset(["fi", "done", "esac", "}", ")", ";;", "in", "for", "case", "select", "function", "]]", "[["])
+_NO_COMMANDS = frozenset(
+    ["fi", "done", "esac", "}", ")", ";;", "in", "for", "case", "select", "function", "]]", "[["]
+)
 
 # Words that make text nobody could read a matter for a person.
 RISKY = (
     SHELLS
     | frozenset(INTERPRETERS)
     | frozenset(
-        ["rm", "rmdir", "unlink", "shred", "dd", "mkfs", "wipefs", "mv", "truncate", "find", "xargs", "parallel", "sudo", "doas", "su", "pkexec", "chmod", "chown", "chattr", "curl", "wget", "nc", "ncat", "netcat", "socat", "telnet", "ssh", "scp", "sftp", "rsync", "eval", "exec", "source", "trap", "alias", "kill", "pkill", "killall", "shutdown", "reboot", "poweroff", "halt", "init", "systemctl", "service", "crontab", "at", "iptables", "nft", "ufw", "mount", "umount", "swapoff", "useradd", "userdel", "usermod", "passwd", "visudo", "docker", "podman", "kubectl", "helm", "terraform", "aws", "gcloud", "az", "gh", "dropdb", "parted", "fdisk", "sfdisk", "cryptsetup", "blkdiscard", "hermes", "base64", "xxd", "openssl", "insmod", "modprobe", "chroot", "tee"]
+        [
+            "rm",
+            "rmdir",
+            "unlink",
+            "shred",
+            "dd",
+            "mkfs",
+            "wipefs",
+            "mv",
+            "truncate",
+            "find",
+            "xargs",
+            "parallel",
+            "sudo",
+            "doas",
+            "su",
+            "pkexec",
+            "chmod",
+            "chown",
+            "chattr",
+            "curl",
+            "wget",
+            "nc",
+            "ncat",
+            "netcat",
+            "socat",
+            "telnet",
+            "ssh",
+            "scp",
+            "sftp",
+            "rsync",
+            "eval",
+            "exec",
+            "source",
+            "trap",
+            "alias",
+            "kill",
+            "pkill",
+            "killall",
+            "shutdown",
+            "reboot",
+            "poweroff",
+            "halt",
+            "init",
+            "systemctl",
+            "service",
+            "crontab",
+            "at",
+            "iptables",
+            "nft",
+            "ufw",
+            "mount",
+            "umount",
+            "swapoff",
+            "useradd",
+            "userdel",
+            "usermod",
+            "passwd",
+            "visudo",
+            "docker",
+            "podman",
+            "kubectl",
+            "helm",
+            "terraform",
+            "aws",
+            "gcloud",
+            "az",
+            "gh",
+            "dropdb",
+            "parted",
+            "fdisk",
+            "sfdisk",
+            "cryptsetup",
+            "blkdiscard",
+            "hermes",
+            "base64",
+            "xxd",
+            "openssl",
+            "insmod",
+            "modprobe",
+            "chroot",
+            "tee",
+        ]
     )
 ) - frozenset(("make", "awk", "gawk", "mawk", "nawk", "R"))
 
@@ -44,11 +131,14 @@ def rest(walk: Walk, reading: Reading, stdin: Stream) -> None:
     text = reading.text
     begin = reading.script.items[-1].command.span[1] if reading.script.items else 0
     walk.unread = walk.unread or reading.problem
+    if reading.stopped:
+        beyond(walk, text[begin:])
+        return
     before = len(walk.findings)
-    if walk.again < 2 and len(text) <= _LONGEST_AGAIN and not reading.stopped:
+    if walk.again < 2 and len(text) <= _LONGEST_AGAIN:
         walk.again += 1
         try:
-            _from_new_starts(walk, text, begin, reading.at, stdin)
+            _from_new_starts(walk, reading, begin, stdin)
         finally:
             walk.again -= 1
     pieces = lexical.pieces(text[begin:], MOST_WORDS)
@@ -58,20 +148,28 @@ def rest(walk: Walk, reading: Reading, stdin: Stream) -> None:
     ):
         word = risky(pieces)
         if word:
-            rule = reasons.LIMIT if reading.stopped else reasons.UNREAD
-            walk.report([rule.found(names.printable(word), names.printable(reading.problem))])
+            detail = names.printable(reading.problem)
+            walk.report([reasons.UNREAD.found(names.printable(word), detail)])
 
 
-def _from_new_starts(walk: Walk, text: str, begin: int, at: int, stdin: Stream) -> None:
+def _begins(reading: Reading) -> list[int]:
+    """Where the last whole commands began: `sudo for x in a` was one, though it ended before `do`."""
+    return [item.command.span[0] for item in reading.script.items[-3:]]
+
+
+def _from_new_starts(walk: Walk, reading: Reading, begin: int, stdin: Stream) -> None:
+    text, at = reading.text, reading.at
     starts: list[int] = []
-    here = begin
     # Words before a compound command: `sudo for ...`, `timeout 5 (rm ...)`.
-    for _ in range(_STARTS):
-        found = re.compile(r"[\s;&|]*(\S+)[ \t]*").match(text, here)
-        if not found or not _is_prefix(found[1], here == begin):
-            break
-        here = found.end()
-        starts.append(here)
+    for here in dict.fromkeys((begin, *_begins(reading))):
+        first = True
+        for _ in range(_STARTS):
+            found = _WORD.match(text, here)
+            if not found or not _is_prefix(found[1], first):
+                break
+            first = False
+            here = found.end()
+            starts.append(here)
     for found in _BOUNDARY.finditer(text, max(at, begin)):
         starts.append(found.end())
         if len(starts) >= 2 * _STARTS:
@@ -156,6 +254,12 @@ def _value(walk: Walk, name: str | None) -> str:
     return UNKNOWN if value is None else value.text
 
 
+_RISKY_WORD = re.compile(
+    rf"(?<![\w.-])(?:{'|'.join(sorted(map(re.escape, RISKY), key=len, reverse=True))})(?![\w-])|/dev/(?:tcp|udp)/"
+)
+_LINE_END = re.compile(r"[;\n]")
+
+
 def risky(pieces: list[list[str]]) -> str:
     """A word of risk among the words, "" when there is none."""
     for piece in pieces:
@@ -164,3 +268,25 @@ def risky(pieces: list[list[str]]) -> str:
             if base in RISKY or word.startswith(("/dev/tcp/", "$(", "`")):
                 return base
     return ""
+
+
+def beyond(walk: Walk, text: str) -> None:
+    """Judge a text too long to be walked: the lines in it that hold a word of risk."""
+    if len(text) > LONGEST_SEARCHED:
+        walk.report([reasons.LIMIT.found("", f"{len(text)} characters")])
+        return
+    word, end, lines = "", 0, []
+    for found in _RISKY_WORD.finditer(text):
+        word = word or found[0]
+        if found.start() < end:
+            continue
+        start = max(text.rfind("\n", 0, found.start()), text.rfind(";", 0, found.start())) + 1
+        stop = _LINE_END.search(text, found.end())
+        end = stop.start() if stop else len(text)
+        lines.append(text[start : min(end, start + 1000)])
+        if len(lines) >= MOST_LINES:
+            break
+    if word:
+        walk.report([reasons.LIMIT.found(names.printable(word))])
+        for line in lines:
+            _as_commands(walk, lexical.pieces(line, 100))

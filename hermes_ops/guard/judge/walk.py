@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import pairwise
 
 from ..rules.families import BY_PROGRAM, FOR_ALL
 from ..rules.rule import Family
@@ -48,7 +49,34 @@ NO_INPUT = Stream()
 
 # Variables whose value is run: by the shell, or by programs that ask for an editor, a pager or a helper.
 _RUN_VARIABLES = frozenset(
-    ["PROMPT_COMMAND", "GIT_SSH_COMMAND", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_PAGER", "GIT_ASKPASS", "GIT_EXTERNAL_DIFF", "GIT_PROXY_COMMAND", "GIT_SSH", "PAGER", "MANPAGER", "EDITOR", "VISUAL", "BROWSER", "FCEDIT", "LESSOPEN", "LESSCLOSE", "SSH_ASKPASS", "SUDO_ASKPASS", "RSYNC_RSH", "CVS_RSH", "MAILCHECK_COMMAND", "SYSTEMD_PAGER", "SYSTEMD_EDITOR", "KUBE_EDITOR", "MAKE_COMMAND"]
+    [
+        "PROMPT_COMMAND",
+        "GIT_SSH_COMMAND",
+        "GIT_EDITOR",
+        "GIT_SEQUENCE_EDITOR",
+        "GIT_PAGER",
+        "GIT_ASKPASS",
+        "GIT_EXTERNAL_DIFF",
+        "GIT_PROXY_COMMAND",
+        "GIT_SSH",
+        "PAGER",
+        "MANPAGER",
+        "EDITOR",
+        "VISUAL",
+        "BROWSER",
+        "FCEDIT",
+        "LESSOPEN",
+        "LESSCLOSE",
+        "SSH_ASKPASS",
+        "SUDO_ASKPASS",
+        "RSYNC_RSH",
+        "CVS_RSH",
+        "MAILCHECK_COMMAND",
+        "SYSTEMD_PAGER",
+        "SYSTEMD_EDITOR",
+        "KUBE_EDITOR",
+        "MAKE_COMMAND",
+    ]
 )
 _STARTUP_VARIABLES = frozenset(("BASH_ENV", "ENV", "ZDOTDIR"))
 _PROMPTS = frozenset(("PS0", "PS1", "PS2", "PS3", "PS4"))
@@ -91,13 +119,13 @@ class Walk:
         self.ambient_source = ""
         self.choice: dict[str, int] = {}
         self.undecided: dict[str, int] = {}
-        self.calls: list[tuple[str, int]] = []  # functions being called, and `concurrent` when they were
+        self.calls: list[tuple[Command, int]] = []  # functions being called, and `concurrent` when they were
         self.concurrent = 0
         self.called: set[str] = set()
         self.wrappers: tuple[str, ...] = ()
         self.programs = _PROGRAMS
         self.expanding: tuple[str, ...] = ()  # aliases being expanded
-        self.broken = False  # the words come from text that could not be read
+        self.broken = False  # the words come from text that could not be read, or from another command
         self.again = 0
         self.unread = ""
         self.numbers = 0
@@ -226,7 +254,7 @@ class Walk:
         outputs = [self.command(items[0].command, stdin)]
         sure = _is_sure(items[0].command)
         before = None
-        for item, follower in zip(items, items[1:]):
+        for item, follower in pairwise(items):
             if item.after == "||":
                 behind = self.state.snapshot()
                 self.state.quits = False
@@ -265,9 +293,13 @@ class Walk:
             return self.command(commands[0], stdin)
         self.concurrent += 1
         output = stdin
-        for part in commands:
+        for part in commands[:-1]:
             with self.subshell():
                 output = self.command(part, output)
+        # Some shells run the last command of a pipeline themselves: what it changes may stay.
+        before = self.state.snapshot()
+        output = self.command(commands[-1], output)
+        self.state.merge(before)
         self.concurrent -= 1
         return output
 
@@ -277,7 +309,7 @@ class Walk:
             targets, stdin = self.redirected(node.redirects, stdin)
             for target in targets:
                 if target.writes or target.arg.text.startswith(("/dev/tcp/", "/dev/udp/")):
-                    self.judge(Invocation(":", [Arg(":")], targets, stdin, {}))
+                    self.judge(Invocation("{", [Arg("{")], targets, stdin, {}))
                     break
         kind = node.kind
         if kind == "group":
@@ -421,7 +453,7 @@ class Walk:
         if node.assignments:
             for assignment in node.assignments:
                 value = self.assigned(assignment)
-                if not words:
+                if not words or assignment.array is not None or assignment.index is not None:
                     self.state.assign(assignment.name, value, again)
                 word = value if isinstance(value, Arg) else EMPTY
                 assigned[assignment.name] = word
@@ -555,6 +587,13 @@ class Walk:
         self.run(text, NO_INPUT)
         self.uncalled()
 
+    def again_from_here(self) -> None:
+        """Some steps more, to look at what the walk did not come to."""
+        self.steps = MOST_STEPS // 4
+        self.deadline = time.perf_counter() + MOST_SECONDS / 4
+        self.depth = 0
+        self.choice, self.undecided = {}, {}
+
     def shell(
         self,
         text: Arg,
@@ -570,7 +609,8 @@ class Walk:
             return NO_OUTPUT
         if self.depth >= DEEPEST:
             raise Exhausted
-        outer = (self.text, self.ambient, self.ambient_source, self.place, self.wrappers)
+        outer = (self.text, self.ambient, self.ambient_source, self.place, self.wrappers, self.broken)
+        self.broken = False
         state = self.state
         self.depth += 1
         if text.taint:
@@ -588,7 +628,7 @@ class Walk:
             return self.run(source.replace(UNKNOWN, expand.HOLE) if UNKNOWN in source else source, stdin)
         finally:
             self.depth -= 1
-            self.text, self.ambient, self.ambient_source, self.place, self.wrappers = outer
+            self.text, self.ambient, self.ambient_source, self.place, self.wrappers, self.broken = outer
             if not same:
                 self.state = state
 
@@ -612,15 +652,16 @@ class Walk:
         self.spend()
         if self.depth >= DEEPEST:
             raise Exhausted
-        outer = (self.place, self.wrappers)
+        outer = (self.place, self.wrappers, self.broken)
         if place:
             self.enter(place)
+        self.broken = True
         self.depth += 1
         try:
             return command(self, words, stdin, [], {}, appended)
         finally:
             self.depth -= 1
-            self.place, self.wrappers = outer
+            self.place, self.wrappers, self.broken = outer
 
     def captured(self, text: str) -> list[Found]:
         """What shell text that code in another language would run is judged to be."""
@@ -667,7 +708,7 @@ class Walk:
     def call(self, name: str, body: Command, arguments: list[Arg], stdin: Stream) -> Stream:
         """Call a function of this line."""
         for called, concurrent in self.calls:
-            if called == name:
+            if called is body:
                 if self.concurrent > concurrent:
                     self.findings.append(
                         Found(
@@ -679,7 +720,7 @@ class Walk:
                     )
                 return ANY_OUTPUT
         self.called.add(name)
-        self.calls.append((name, self.concurrent))
+        self.calls.append((body, self.concurrent))
         outer = self.state.positional
         self.state.positional = arguments
         try:
