@@ -15,7 +15,7 @@ logger = logging.getLogger(__name__)
 MARKER = "_hermes_ops_registered"
 SLASH_ARGUMENTS = "[status|ack ID|snooze ID HOURS|watchers]"
 HELP = "watchers, reports and actions: wallet, supervise, sweep, costs, doctor, ..."
-HOOKS = {"pre_tool_call": guard.pre_tool_call}
+HOOKS = {"pre_llm_call": guard.pre_llm_call, "pre_tool_call": guard.pre_tool_call}
 SKILLS = {"one-shot-reminder": "Set a reminder that is delivered once, at the right instant, and verified"}
 
 

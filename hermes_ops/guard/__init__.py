@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 # The tools whose calls are judged; a call of another one costs a look into this set.
 TOOLS = frozenset(
     ("terminal", "execute_code", "rlm_exec", "process", "cronjob", "write_file", "patch", "skill_manage")
 )
+_is_warming = False
 
 
 def pre_tool_call(tool_name: Any = "", **told: Any) -> dict[str, str] | None:
@@ -19,6 +21,23 @@ def pre_tool_call(tool_name: Any = "", **told: Any) -> dict[str, str] | None:
     except Exception as error:  # a broken installation must not let everything through
         return _not_loaded(tool_name, error)
     return judged_call(tool_name, told)
+
+
+def pre_llm_call(**_: Any) -> None:
+    """Load the guard beside the first question to a model, whose answer takes longer than that."""
+    global _is_warming
+    if _is_warming:
+        return
+    _is_warming = True
+    threading.Thread(target=_warm_up, name="hermes-ops-guard", daemon=True).start()
+
+
+def _warm_up() -> None:
+    try:
+        from .hook import warm_up
+    except Exception:  # said when a call is judged
+        return
+    warm_up()
 
 
 def _not_loaded(tool_name: str, error: Exception) -> dict[str, str]:

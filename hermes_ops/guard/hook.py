@@ -20,8 +20,6 @@ from .verdict import Found, Judgement, Verdict, judged
 logger = logging.getLogger(__name__)
 
 Directive = dict[str, str]
-SLOW = 0.050  # seconds a judgement may take; a slower one is said in the host's log
-
 _complained = False
 
 
@@ -37,6 +35,16 @@ def judged_call(tool: str, told: dict[str, Any]) -> Directive | None:
     except Exception as error:
         logger.warning("hermes-ops: the guard failed on a call of %s", tool, exc_info=True)
         return _failed(tool, args, told, error)
+
+
+def warm_up() -> None:
+    """Load and compile what the first judgement and the first message would wait for. Never raises."""
+    try:
+        codes = tuple(calls.Code(language, "1") for language in (calls.SHELL, calls.PYTHON))
+        judge(calls.Call(codes, (calls.Write("x"),)), Surroundings("/", "/", "/"), policy.BUILT_IN)
+        message.ask("1", [Found("guard.error", Verdict.APPROVE, "1", "1")], blast.radius(["/dev/null"], None))
+    except Exception:  # said when a call is judged
+        logger.debug("hermes-ops: the guard could not be warmed up", exc_info=True)
 
 
 def judge(call: calls.Call, where: Surroundings, rules: policy.Policy) -> Judgement:
@@ -151,8 +159,6 @@ class _Decision:
 
     def log(self, answer: str, **more: str) -> None:
         took = time.perf_counter() - self.started
-        if took > SLOW:
-            logger.warning("hermes-ops: judging a call of %s took %.0f ms", self.tool, took * 1000)
         _logged(
             lambda: decisions.decided(
                 self.home,

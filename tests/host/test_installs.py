@@ -57,7 +57,7 @@ RECORDED = {
 }
 HOOKS = {
     UNROLL: {"on_session_start", "post_api_request", "post_tool_call", "on_session_finalize"},
-    OPS: {"pre_tool_call"},
+    OPS: {"pre_llm_call", "pre_tool_call"},
     RLM: {"pre_tool_call", "on_session_finalize", "subagent_stop", "llm_request"},
 }
 TOLD = {
