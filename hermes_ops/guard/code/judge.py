@@ -56,9 +56,18 @@ def judge_code(
     if name == "python":
         from .python import judge_python
 
-        return judge_python(code, shell, home, cwd, hermes_home, argv, input_taint)
-    if name in ("sql", "mongo"):
-        from .sql import mongo_findings, sql_findings
+        found = judge_python(code, shell, home, cwd, hermes_home, argv, input_taint)
+    elif name == "sql":
+        from .sql import sql_findings
 
-        return sql_findings(code) if name == "sql" else mongo_findings(code)
-    return []
+        found = sql_findings(code)
+    elif name:
+        from .scripts import judge_script
+        from .sql import mongo_findings
+
+        script = "node" if name == "mongo" else name
+        found = judge_script(script, code, shell, home, cwd, hermes_home, argv)
+        found += mongo_findings(code) if name == "mongo" else []
+    else:
+        found = []
+    return list(dict.fromkeys(found))

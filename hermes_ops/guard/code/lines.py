@@ -1,0 +1,165 @@
+"""Languages whose programs are lines of commands: make, Tcl, AppleScript."""
+
+from __future__ import annotations
+
+import re
+
+from ..judge.invocation import UNKNOWN
+from .acts import Acts
+from .value import Value
+
+LIMIT = 32_000
+_MAKE_VARIABLE = re.compile(r"\$[({](?P<name>[\w.-]+)[)}]|\$(?P<short>[@<^?*])|\$\$")
+_MAKE_SHELL = re.compile(r"\$\(shell\s+(?P<command>(?:[^()]|\([^()]*\))*)\)")
+_MAKE_BINDING = re.compile(
+    r"^(?:export\s+|override\s+)?(?P<name>[\w.-]+)\s*(?P<how>[:?+!]?:?=)\s*(?P<value>.*)$"
+)
+
+
+def judge_make(code: str, acts: Acts) -> None:
+    """A makefile: its recipes, $(shell ...) and != are shell text. All targets count."""
+    names: dict[str, str] = {"MAKE": "make", "CURDIR": acts.cwd or ".", "HOME": acts.home or "~"}
+
+    def expanded(text: str) -> str:
+        def one(match: re.Match[str]) -> str:
+            if match.group() == "$$":
+                return "$"
+            return names.get(match["name"], UNKNOWN) if match["name"] else UNKNOWN
+
+        for _ in range(3):
+            if "$(" not in text and "${" not in text:
+                break
+            text = _MAKE_VARIABLE.sub(one, text)
+        return text.replace("$$", "$")
+
+    in_recipe = False
+    for line in re.sub(r"\\\n\t?", " ", code[:LIMIT]).split("\n"):
+        for match in _MAKE_SHELL.finditer(line):
+            acts.run(Value(expanded(match["command"])))
+        if line.startswith("\t") and in_recipe:
+            acts.part = line.strip()[:160]
+            command = expanded(_MAKE_SHELL.sub(UNKNOWN, line.strip())).lstrip("@-+ ")
+            if command:
+                acts.run(Value(command))
+            continue
+        binding = _MAKE_BINDING.match(line)
+        if binding:
+            if binding["how"] == "!=":
+                acts.run(Value(expanded(binding["value"])))
+            else:
+                names[binding["name"]] = expanded(binding["value"].split(" #")[0].strip())
+            continue
+        if ":" in line and not line.startswith("#"):
+            in_recipe = True
+            _, semicolon, command = line.partition(";")
+            if semicolon:
+                acts.run(Value(expanded(command.strip())))
+
+
+def _tcl_words(line: str) -> list[str]:
+    """The words of one Tcl command: braces and quotes taken off, variables unknown."""
+    words, place = [], 0
+    while place < len(line):
+        letter = line[place]
+        if letter.isspace():
+            place += 1
+            continue
+        if letter == "{":
+            depth, end = 1, place + 1
+            while end < len(line) and depth:
+                depth += {"{": 1, "}": -1}.get(line[end], 0)
+                end += 1
+            words.append(line[place + 1 : end - 1])
+            place = end
+        elif letter == '"':
+            end = line.find('"', place + 1)
+            end = len(line) if end < 0 else end
+            words.append(line[place + 1 : end])
+            place = end + 1
+        else:
+            match = re.compile(r"(?:\[[^\]]*\]|\\.|[^\s\\\[])+|.").match(line, place)
+            words.append(match.group() if match else letter)
+            place = match.end() if match else place + 1
+    return words
+
+
+def judge_tcl(code: str, acts: Acts) -> None:
+    """Tcl and expect: exec, spawn, file delete, open |..., eval."""
+    names: dict[str, str] = {}
+
+    def expanded(word: str) -> str:
+        if re.fullmatch(r"\$(?:::)?env\(HOME\)(?:/.*)?", word):
+            return (acts.home or "~") + word.partition(")")[2]
+        return re.sub(r"\$\{?(\w+)(?:\([^)]*\))?\}?", lambda match: names.get(match[1], UNKNOWN), word)
+
+    for line in re.sub(r"\\\n\s*", " ", code[:LIMIT]).split("\n"):
+        line = line.strip()
+        if not line or line[0] == "#":
+            continue
+        pieces = [piece.strip() for piece in re.split(r";(?![^{\"]*[}\"])", line)]
+        pieces += re.findall(r"\[((?:exec|open|eval|file delete)[^\[\]]*)\]", line)
+        pieces += re.findall(r"\{\s*((?:exec|spawn|file delete|eval|open)\b[^{}]*)\}", line)
+        for piece in pieces:
+            words = [expanded(word) for word in _tcl_words(piece)]
+            if not words:
+                continue
+            acts.part = piece[:160]
+            if words[0] == "set" and len(words) == 3:
+                names[words[1]] = words[2]
+            elif words[0] in ("exec", "spawn", "system"):
+                rest = [
+                    word
+                    for word in words[1:]
+                    if word not in ("--", "-ignorestderr", "-keepnewline", "-noecho")
+                ]
+                if rest:
+                    acts.run_words([Value(word, glob=True) for word in rest])
+            elif words[:2] == ["file", "delete"]:
+                for word in words[2:]:
+                    if word[:1] != "-":
+                        acts.remove(Value(word), tree="-force" in words)
+            elif words[0] == "open" and len(words) > 1:
+                if words[1][:1] == "|":
+                    acts.run(Value(words[1][1:]))
+                elif len(words) > 2 and words[2][:1] in ("w", "a"):
+                    acts.write(Value(words[1]))
+            elif words[0] in ("eval", "uplevel", "subst") and len(words) > 1 and words[1].strip(UNKNOWN):
+                judge_tcl(" ".join(words[1:]), acts) if words[1] != code else None
+
+
+_APPLE_TEXT = r"\"(?:[^\"\\]|\\.)*\"|[A-Za-z_]\w*|quoted form of"
+_APPLE_SHELL = re.compile(
+    rf"\bdo shell script\s+(?P<text>(?:{_APPLE_TEXT})(?:\s*&\s*(?:{_APPLE_TEXT}))*)(?P<rest>[^\n]*)"
+)
+_APPLE_SET = re.compile(
+    rf"\bset\s+(?P<name>\w+)\s+to\s+(?P<text>(?:{_APPLE_TEXT})(?:\s*&\s*(?:{_APPLE_TEXT}))*)"
+)
+_APPLE_OFF = re.compile(
+    r"\btell\s+(?:application|app)\s+\"?(?:System Events|Finder|loginwindow)\"?[^\n]*?(?:\bto\b|\n)\s*(?:shut down|restart)",
+    re.IGNORECASE,
+)
+_APPLE_STRING = re.compile(r"\"(?:[^\"\\]|\\.)*\"")
+
+
+def judge_applescript(code: str, acts: Acts) -> None:
+    """AppleScript: `do shell script`, and telling the system to shut down."""
+    code = re.sub(r"--[^\n\"]*(?=\n|\Z)|\(\*.*?\*\)", "", code[:LIMIT], flags=re.DOTALL)
+    names: dict[str, str] = {}
+
+    def text(expression: str) -> str:
+        pieces = []
+        for piece in re.findall(_APPLE_TEXT, expression):
+            if piece[0] == '"':
+                pieces.append(re.sub(r"\\(.)", r"\1", piece[1:-1]))
+            elif piece != "quoted form of":
+                pieces.append(names.get(piece, UNKNOWN))
+        return "".join(pieces)
+
+    for match in _APPLE_SET.finditer(code):
+        names[match["name"]] = text(match["text"])
+    for match in _APPLE_SHELL.finditer(code):
+        acts.part = match.group()[:160]
+        command = text(match["text"])
+        acts.run(Value(f"sudo {command}" if "administrator privileges" in match["rest"] else command))
+    if _APPLE_OFF.search(code):
+        acts.report("code.machine-off")
