@@ -126,19 +126,24 @@ class Document:
         return before, after
 
     def around(self, start: int, end: int) -> str:
-        """The paragraph of a place, the one before it, and the headings it stands under."""
-        text = self.folded.text
-        fence = self.fence_at(start)
+        """What a reader has just read: the paragraphs before a place, the one after, the headings above it.
+
+        Of a block of code its comments; addresses are left out, since an attacker chooses their words.
+        """
+        text, fence = self.folded.text, self.fence_at(start)
+        comments = ""
         if fence is not None:
             start, end = fence.start, fence.end
+            comments = "\n".join(re.findall(r"^\s*(?:#|//|--|rem ).*$", text[start:end], re.MULTILINE)[:10])
         before = text[max(self.body_start, start - 1500) : start].rstrip()
-        paragraphs = re.split(r"\n[ \t]*\n", before)
-        near = "\n".join(paragraphs[-2:])[-800:]
-        inside = text[start:end] if fence is not None and end - start < 600 else ""
+        near = "\n".join(re.split(r"\n[ \t]*\n", before)[-2:])[-800:]
         after = re.split(r"\n[ \t]*\n", text[end : end + 500].lstrip("\n"))[0]
-        above = [title for offset, title in self.headings if offset <= start][-2:]
-        first = [self.headings[0][1]] if self.headings else []
-        return "\n".join((*first, *above, near, inside if fence is not None else "", after))
+        above = [title for offset, title in self.headings[1:] if offset <= start][-2:]
+        return re.sub(r"https?://\S+", " ", "\n".join((*above, near, comments, after)))
+
+    @property
+    def title(self) -> str:
+        return self.headings[0][1] if self.headings else ""
 
 
 def document(path: str, source: str, is_page: bool) -> Document:

@@ -23,9 +23,10 @@ _PRINTS = re.compile(r"\b(?:print|echo|printf|puts|console\.\w+|write(?:ln|-outp
 
 @dataclass(frozen=True)
 class Topic:
-    """What is known of the skill a text belongs to: whether it is about security, by its own description."""
+    """What a skill is about, by its own name and description: security, or attacks as such."""
 
     is_security: bool = False
+    is_attacks: bool = False
 
 
 def instructions(page: Document, topic: Topic, *, is_code: bool = False) -> list[Hit]:
@@ -116,7 +117,7 @@ def _weighed(page: Document, topic: Topic, phrase: Phrase, found: Found, is_code
             return phrase.severity, " (printed to whoever runs it)"
         if topic.is_security:
             return INFO, " (quoted in a text about security)"
-        near = f"{sentence}\n{page.around(found.start, found.end)}\n{page.path}"
+        near = f"{sentence}\n{page.title}\n{page.around(found.start, found.end)}\n{page.path}"
         if ABOUT_ATTACKS.search(near):
             return INFO, " (quoted in a text about attacks)"
         if EXAMPLES.search(sentence) or EXAMPLES.search(near):

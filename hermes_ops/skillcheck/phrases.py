@@ -343,10 +343,15 @@ CORE = tuple(
 
 # Words that say a text is about attacks, not one; and words that introduce an example.
 ABOUT_ATTACKS = re.compile(
-    r"attack|malicious|inject(?:ion|ed|s)|adversar|jailbreak|untrusted|suspicious|phish|red[ -]?team|exploit|payload|"
-    r"threat|vulnerab|hostile|hijack|poison|exfiltrat|pentest|ctf|owasp|malware|tamper|evil|rogue|compromis|red flags?|"
-    r"atta[qc]|angriff|angreif|boesartig|bösartig|schadhaft|ataque|malicios|malveillan|injec|атак|вредонос|инъекц|злоумыш|"
-    r"攻击|攻擊|恶意|惡意|注入|越狱|攻撃|インジェクション|공격|악성|הזרק|תקיפ|זדונ|هجوم|حقن|خبيث|atak|saldırı|saldiri|serangan|attacc"
+    r"\battack|malicious|\binject(?:ion|ed|s|ing)?\b|adversar|jailbreak|untrusted|suspicious|phish|red[ -]?team|\bexploit|\bpayload|"
+    r"\bthreat|vulnerab|hostile|hijack|poison|exfiltrat|pentest|\bctf\b|owasp|malware|tamper|\bevil\b|\brogue\b|compromis|red flags?|"
+    r"attaque|angriff|angreif|bosartig|schadhaft|ataque|malicios|malveillan|injec|атак|вредонос|инъекц|злоумыш|"
+    r"攻击|攻擊|恶意|惡意|注入|越狱|攻撃|インジェクション|공격|악성|הזרק|תקיפ|זדונ|هجوم|حقن|خبيث|\batak|saldiri|serangan|\battacc"
+)
+# The same, of what a skill or a paragraph is about, where a command stands.
+STRONGLY = re.compile(
+    r"\battack|malicious|\binjection|adversar|jailbreak|phish|red[ -]?team|\bexploit|pentest|penetration test|\bctf\b|malware|forensic|"
+    r"reverse shell|privilege escalation|\bfirst responder|incident response|атак|вредонос|инъекц|攻击|恶意|攻撃|공격|תקיפ|هجوم|angriff|ataque|attaque"
 )
 EXAMPLES = re.compile(
     r"\bexample|e\.g|such as|for instance|\bsample|looks? like|would be|\bcases?\b|\bpatterns?\b|phrases?\b|says?\b|"

@@ -1,0 +1,136 @@
+"""The scan of a skill: every file by what it is, archives from the inside. Decides nothing, runs nothing."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from . import hidden, judged, structure
+from .archives import Budget, unpack
+from .document import document
+from .encoded import encoded
+from .entries import FILE, MANIFEST, Entry, Skill
+from .head import head, topic_of
+from .instructions import Topic, instructions
+from .kinds import ARCHIVE, BINARY, DOCUMENT, MEDIA, OPAQUE, TEXT, Kind, kind_of
+from .languages import is_page, language_of
+from .rules import ERROR, ORDER, WARNING, Hit, Located, located
+from .scripts import scripts
+
+MAX_TEXT = 2_000_000  # characters of one text
+MAX_ALL_TEXT = 20_000_000  # of one skill
+
+_PRINTED = re.compile(rb"[\x20-\x7e\n\t]{40,}")
+
+
+def scan(skill: Skill) -> list[Located]:
+    """Every finding on a skill, by file and line."""
+    hits: list[Hit] = []
+    entries = [*skill.entries]
+    budget = Budget()
+    for entry in skill.entries:
+        if entry.kind == FILE:
+            inner = unpack(entry, budget)
+            entries += inner.entries
+            hits += inner.hits
+    whole = Skill(skill.name, skill.origin, entries, skill.root, skill.is_loose, skill.limited)
+    hits += structure.links_and_specials(whole)
+    hits += structure.names(whole)
+    hits += structure.ignored(whole)
+    hits += _contents(whole)
+    return _located(hits, whole)
+
+
+def _contents(skill: Skill) -> Iterator[Hit]:
+    topic, left = _topic(skill), MAX_ALL_TEXT
+    for entry in skill.entries:
+        if entry.kind != FILE:
+            continue
+        kind = kind_of(entry.name, entry.data)
+        yield from structure.content(entry, kind, skill)
+        if kind.what == TEXT and left <= 0:
+            yield Hit("skill.huge", WARNING, entry.path, 0, f"over {MAX_ALL_TEXT:,} characters of text: not looked at", match="text")
+        elif kind.what == TEXT:
+            text = _text(entry, kind)
+            left -= len(text)
+            yield from text_hits(entry.path, text, topic)
+            if _holds_archive(entry):
+                yield Hit("skill.archive", WARNING, entry.path, 0, "an archive is attached to a text", match="attached")
+        elif kind.what in (MEDIA, DOCUMENT, BINARY, OPAQUE):
+            yield from _printed(entry, kind, topic)
+
+
+def text_hits(path: str, text: str, topic: Topic) -> list[Hit]:
+    """Everything found in one text."""
+    language = language_of(path, text)
+    page = document(path, text, is_page(path) and not language)
+    hits = instructions(page, topic, is_code=bool(language))
+    hits += hidden.hidden(page, bool(language))
+    hits += encoded(path, text)
+    if page.is_page:
+        hits += judged.page(page, topic)
+    hits += scripts(path, text)
+    if path.rpartition("/")[2] == MANIFEST:
+        hits += head(path, text)
+    return hits
+
+
+def _text(entry: Entry, kind: Kind) -> str:
+    text = kind.text
+    if len(text) > MAX_TEXT:
+        text = text[:MAX_TEXT]
+    if entry.tail:
+        text += "\n" + entry.tail.decode("utf-8", "replace")
+    return text
+
+
+def _topic(skill: Skill) -> Topic:
+    manifest = skill.entry(MANIFEST)
+    if manifest is None or manifest.kind != FILE:
+        return Topic()
+    return topic_of(kind_of(manifest.name, manifest.data).text)
+
+
+def _holds_archive(entry: Entry) -> bool:
+    """Whether unzip would find something: it looks for the directory at the end of a file, whatever is before."""
+    end = (entry.tail or entry.data)[-66_000:]
+    return b"PK\x05\x06" in end and b"PK\x01\x02" in end
+
+
+def _printed(entry: Entry, kind: Kind, topic: Topic) -> Iterator[Hit]:
+    """The readable pieces of a picture or another binary file: comments, metadata, what is attached."""
+    found = b"\n".join(_PRINTED.findall(entry.data)[:400])[:200_000].decode("ascii", "replace")
+    if found:
+        page = document(entry.path, found, False)
+        for hit in instructions(page, topic):
+            yield Hit(hit.rule, hit.severity, hit.path, 0, f"{hit.text}, inside a {kind.detail or 'binary file'}", hit.evidence, hit.match)
+    if kind.what == MEDIA and _holds_archive(entry):
+        yield Hit("skill.archive", ERROR, entry.path, 0, f"an archive is attached to a {kind.detail}", match="attached")
+    if kind.what != ARCHIVE and entry.mode & 0o111 and kind.what == MEDIA:
+        yield Hit("skill.file-name", WARNING, entry.path, 0, f"a {kind.detail} that may be executed", match="executable")
+
+
+def _located(hits: Iterable[Hit], skill: Skill) -> list[Located]:
+    """Hits as findings, each once: by file and line, the weightiest first in a line."""
+    best: dict[tuple[str, str, int, str], Hit] = {}
+    for hit in hits:
+        key = hit.rule, hit.path, hit.line, hit.match
+        if key not in best or ORDER.index(hit.severity) < ORDER.index(best[key].severity):
+            best[key] = hit
+    ordered = sorted(best.values(), key=lambda hit: (hit.path, hit.line, ORDER.index(hit.severity), hit.rule))
+    sums = {entry.path: entry.sha256 for entry in skill.entries}
+    seen: Counter[tuple[str, str, str]] = Counter()
+    found = []
+    for hit in ordered:
+        same = hit.rule, hit.path, hit.match
+        found.append(located(hit, skill.name, sums.get(hit.path, ""), seen[same]))
+        seen[same] += 1
+    return found
+
+
+def severities(found: Iterable[Located]) -> Counter[str]:
+    """How many findings of each severity."""
+    return Counter(one.finding.severity for one in found)
+
+
