@@ -35,8 +35,8 @@ _MKFS = frozenset(_FORMATTERS).union(
     (
         "mkfs." + kind
         for kind in names(
-            "ext2 ext3 ext4 xfs btrfs vfat fat msdos ntfs exfat f2fs jfs reiserfs minix bfs cramfs "
-            "nilfs2 udf erofs"
+            "ext2 ext3 ext4 xfs btrfs vfat fat msdos ntfs exfat f2fs jfs reiserfs minix bfs cramfs nilfs2 udf "
+            "erofs"
         )
     ),
     ("newfs_" + kind for kind in names("apfs hfs msdos exfat")),

@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
-from . import canary, disk, emptying, finding, reading, removal
+from . import (
+    canary,
+    cloud,
+    containers,
+    databases,
+    disk,
+    emptying,
+    finding,
+    git,
+    modes,
+    processes,
+    publishing,
+    reading,
+    removal,
+    writes,
+)
 from .rule import Family
 
 FAMILIES: tuple[Family, ...] = (
@@ -12,6 +27,15 @@ FAMILIES: tuple[Family, ...] = (
     disk.FAMILY,
     disk.REDIRECTS,
     reading.FAMILY,
+    writes.FAMILY,
+    writes.REDIRECTS,
+    modes.FAMILY,
+    processes.FAMILY,
+    git.FAMILY,
+    containers.FAMILY,
+    cloud.FAMILY,
+    databases.FAMILY,
+    publishing.FAMILY,
     canary.FAMILY,
 )
 

@@ -81,8 +81,8 @@ _PERSONAL = frozenset(
 )
 _DISKS = tuple(
     names(
-        "sd hd vd xvd nvme mmcblk disk rdisk dm- md mapper loop sr fd0 zd zvol nbd pmem ram bcache mem kmem "
-        "port mtd ubi vg"
+        "sd hd vd xvd nvme mmcblk disk rdisk dm- md mapper loop sr fd0 zd zvol nbd pmem ram bcache mem "
+        "kmem port mtd ubi vg"
     )
 )
 _VERSION_CONTROL = frozenset({".git", ".hg", ".svn", ".bzr", ".jj"})

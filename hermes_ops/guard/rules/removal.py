@@ -107,7 +107,7 @@ def _agent_removal(part: Part, located: Located, recursive: bool) -> Rule | None
     if not recursive and not located.everything:
         return None
     below = components(located.path)
-    return None if artefacts.is_artefact(below[-1:]) or _is_file_name(located.path) else FOLDER
+    return None if artefacts.is_artefact(below[-1:]) or is_file_name(located.path) else FOLDER
 
 
 _RECURSIVE = {
@@ -126,7 +126,7 @@ _RECURSIVE = {
 def _recursive(located: Located) -> Rule | None:
     rule = _RECURSIVE.get(located.place)
     if rule is None or rule is FOLDER:
-        return None if not located.everything and _is_file_name(located.path) else FOLDER
+        return None if not located.everything and is_file_name(located.path) else FOLDER
     return rule
 
 
@@ -150,7 +150,7 @@ def _single(located: Located, invocation: Invocation) -> Rule | None:
     return None
 
 
-def _is_file_name(path: str) -> bool:
+def is_file_name(path: str) -> bool:
     """Does a name read as that of a single file ("notes.txt")? Then -r adds nothing to its removal."""
     return bool(_ENDING.search(path)) and not path.endswith(_FOLDER_ENDINGS)
 
