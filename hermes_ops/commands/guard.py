@@ -146,7 +146,7 @@ def _policy_line(state: Any, home: Path) -> str:
     policy = state.policy
     if state.accepted_at is None:
         return f"policy: built in, {policy.mode}, unattended {policy.unattended}"
-    entries = f"{len(policy.rules)} rules, {len(policy.allows)} allowances, {len(policy.off)} off"
+    entries = f"rules {len(policy.rules)}, allowances {len(policy.allows)}, off {len(policy.off)}"
     at = show(state.accepted_at, zone(home).tz)
     return f"policy: accepted {at}, {policy.mode}, unattended {policy.unattended}, {entries}"
 

@@ -154,7 +154,7 @@ def state(home: Path) -> State:
         text = written(home)
         findings += _about_the_file(home, text, loaded)
     except OpsError as error:
-        findings.append(_invalid(error))
+        findings.append(_invalid(error, loaded))
     accepted_at = loaded.sealed.at if loaded.sealed else None
     return State(loaded.policy or BUILT_IN, accepted_at, tuple(findings), text, loaded.sealed)
 
@@ -237,10 +237,9 @@ def _about_the_file(home: Path, text: str | None, loaded: Loaded) -> list[Findin
 
         check(parse_text(text, path), path, home)
     except OpsError as error:
-        return [_invalid(error)]
+        return [_invalid(error, loaded)]
     what = "was changed since it was accepted" if sealed else "was never accepted"
-    holds = "what was accepted holds" if sealed else "the built-in rules hold"
-    return [_changed(f"{path} {what}; {holds}", text)]
+    return [_changed(f"{path} {what}; {_holds(loaded)}", text)]
 
 
 def _changed(text: str, content: str) -> Finding:
@@ -249,10 +248,12 @@ def _changed(text: str, content: str) -> Finding:
     )
 
 
-def _invalid(error: OpsError) -> Finding:
-    return _finding(
-        "guard.policy-invalid", "error", f"{error}; what was accepted holds", f"mend it, then {ACCEPT}"
-    )
+def _holds(loaded: Loaded) -> str:
+    return "what was accepted holds" if loaded.sealed else "the built-in rules hold"
+
+
+def _invalid(error: OpsError, loaded: Loaded) -> Finding:
+    return _finding("guard.policy-invalid", "error", f"{error}; {_holds(loaded)}", f"mend it, then {ACCEPT}")
 
 
 def _finding(rule: str, severity: str, text: str, fix: str, content: str = "") -> Finding:

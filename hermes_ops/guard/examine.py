@@ -50,7 +50,7 @@ def examine(report: Report, home: Path) -> None:
     for finding in found.findings:
         report.wrong(finding.rule.removeprefix("guard.").replace("-", " "), f"{finding.text}: {finding.fix}")
     policy = found.policy
-    entries = f"{len(policy.rules)} rules, {len(policy.allows)} allowances, {len(policy.off)} switched off"
+    entries = f"rules {len(policy.rules)}, allowances {len(policy.allows)}, off {len(policy.off)}"
     held = "accepted" if found.accepted_at is not None else "built in"
     report.facts.append(f"guard policy: {held}, {policy.mode}, unattended {policy.unattended}; {entries}")
 

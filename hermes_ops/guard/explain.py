@@ -114,7 +114,7 @@ def run_line(run: Invocation) -> str:
     around += [f"{target.fd}{target.op} {_arg(target.arg)}" for target in run.redirects]
     around += [f"input: {_stream(run.stdin)}"] if run.stdin.piped else []
     around += ["and arguments that are not known"] if run.appended else []
-    words = " ".join(map(_arg, run.argv)) or shown(run.name)
+    words = " ".join(map(_arg, run.argv)) or "nothing, but"
     return f"{words}  ({'; '.join(around)})" if around else words
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hermes_ops.errors import OpsError, Unreadable
-from hermes_ops.guard.corpus import Judged, Row, judge_all, read, score
+from hermes_ops.guard.corpus import WARM, Judged, Row, judge_all, read, score
 from hermes_ops.guard.verdict import Found, Judgement, Verdict, judged
 
 
@@ -94,7 +94,7 @@ def test_each_row_is_judged_once_and_keeps_rule_and_time():
         return judged([Found("a.b", Verdict.BLOCK, "x")] if text == "bad" else [])
 
     found = list(judge_all([Row("bad", "block"), Row("good", "allow")], judge))
-    assert asked == ["true", "bad", "good"]
+    assert asked == [WARM, "bad", "good"]
     assert [(one.got, one.rule) for one in found] == [("block", "a.b"), ("allow", "")]
     assert found[0].as_dict().keys() == {"cmd", "want", "got", "rule", "us"}
     assert all(one.us >= 0 for one in found)

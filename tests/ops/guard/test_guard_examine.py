@@ -170,4 +170,4 @@ def test_a_report_tells_both_processes_and_the_policy(home: Path, monkeypatch: p
     examine.examine(report, home)
     assert report.facts[0] == "guard: live in a fresh process of the host (/p)"
     assert [status for status, _ in report.findings] == ["guard off", "policy changed"]
-    assert report.facts[-1].startswith("guard policy: built in, enforce, unattended block; 0 rules")
+    assert report.facts[-1].startswith("guard policy: built in, enforce, unattended block; rules 0")

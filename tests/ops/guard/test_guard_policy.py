@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -345,3 +346,11 @@ def test_only_a_built_in_rule_that_asks_can_be_off():
         checked("[[off]]\nrule = 'nothing.like-it'\nreason = 'r'")
     with pytest.raises(OpsError, match="it blocks what must never run"):
         checked("[[off]]\nrule = 'guard.canary'\nreason = 'r'")
+
+
+def test_the_example_of_the_docs_is_a_valid_policy_with_every_key():
+    page = Path(__file__).resolve().parents[3] / "docs" / "ops" / "guard.md"
+    [example] = re.findall(r"```toml\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    assert checked(example) == []
+    policy = parse(example)
+    assert len(policy.rules) == 2 and len(policy.allows) == 1 and list(policy.off) == ["git.discard"]
