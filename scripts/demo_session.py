@@ -15,6 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "lib"))
 
+import demo_guard
 import demo_ops
 import demo_rlm
 import demo_unroll
@@ -25,7 +26,7 @@ from tests.host.hermes import HermesHome
 from tests.host.model_server import ModelServer
 from tests.host.recordings import CommandError
 
-CHAPTERS = (*demo_unroll.CHAPTERS, *demo_rlm.CHAPTERS, *demo_ops.CHAPTERS)
+CHAPTERS = (*demo_unroll.CHAPTERS, *demo_rlm.CHAPTERS, *demo_ops.CHAPTERS, *demo_guard.CHAPTERS)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
