@@ -34,10 +34,12 @@ def _match(source: Source, opening: int) -> None:
     text, pairs = source.text, source.parens
     stack: list[int] = []
     quotes: list[int] = []  # how many parentheses were open where each open double quote began
-    pos, found = opening, 0
-    while match := (_INSIDE if quotes and quotes[-1] == len(stack) else _OUTSIDE).search(text, pos):
+    pos = opening
+    for found in range(4 * source.steps + 1):  # noqa: B007
+        match = (_INSIDE if quotes and quotes[-1] == len(stack) else _OUTSIDE).search(text, pos)
+        if not match:
+            break
         pos = match.end()
-        found += 1
         sign = match[0]
         if sign == "(" or sign == "$(":
             stack.append(pos - 1)
@@ -52,4 +54,4 @@ def _match(source: Source, opening: int) -> None:
                 quotes.append(len(stack))
     for place in stack:
         pairs[place] = -1
-    source.spend(found // 4 + (pos - opening) // 2000)
+    source.spend(2 + found // 4 + (pos - opening) // 2000)

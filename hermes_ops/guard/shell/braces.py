@@ -5,10 +5,15 @@ from __future__ import annotations
 import re
 
 from .expansions import merged
-from .tree import Param, Part, Text, Word
+from .source import Source
+from .tree import Param, Part, Span, Text, Word
 
 # No word becomes more than so many.
 RESULTS = 64
+# A word of more signs or pieces than this is not expanded.
+_SIGNS_READ = 200
+_UNITS = 600
+_UNKNOWN = (Param("", "bad"),)
 
 _SIGNS = re.compile(r"[{},]|[^{},]+")
 _SEQUENCE = re.compile(r"(-?[0-9]+|[A-Za-z])\.\.(-?[0-9]+|[A-Za-z])(?:\.\.(-?[0-9]+))?\Z")
@@ -17,20 +22,35 @@ _SEQUENCE = re.compile(r"(-?[0-9]+|[A-Za-z])\.\.(-?[0-9]+|[A-Za-z])(?:\.\.(-?[0-
 _Unit = Part | str
 
 
-def braced(parts: tuple[Part, ...], span: tuple[int, int]) -> list[Word]:
-    """The words that a word becomes. Past RESULTS of them the rest is one word that nobody knows."""
+def braced(source: Source, parts: tuple[Part, ...], span: Span) -> list[Word]:
+    """The words that a word becomes. Where they would be too many, the last one stands for all the others."""
     units: list[_Unit] = []
+    texts = [part.value for part in parts if type(part) is Text and not part.quoted]
+    if sum(text.count("{") + text.count(",") for text in texts) > _SIGNS_READ:
+        return [Word(parts, span), Word(_UNKNOWN, span)]
     for part in parts:
         if type(part) is Text and not part.quoted:
             for piece in _SIGNS.findall(part.value):
-                units.append(piece if piece in "{},"  else Text(piece))
+                units.append(piece if piece in "{}," else Text(piece))
         else:
             units.append(part)
-    results, more = _expand(units, _pairs(units), 0, len(units))
-    words = [Word(merged([Text(p.value, p.quoted) if type(p) is Text else p for p in r]), span) for r in results]
+    pairs = _pairs(units)
+    if not pairs:
+        return [Word(parts, span)]
+    source.spend(len(units) // 4)
+    if len(units) > _UNITS:
+        return [Word(parts, span), Word(_UNKNOWN, span)]
+    results, more = _expand(units, pairs, 0, len(units))
+    source.spend(sum(map(len, results)) // 4)
+    words = [Word(merged([_copy(part) for part in result]), span) for result in results]
     if more:
-        words.append(Word((Param("", "bad"),), span))
+        words.append(Word(_UNKNOWN, span))
     return words
+
+
+def _copy(part: Part) -> Part:
+    """Texts are merged in place, so each word needs its own."""
+    return Text(part.value, part.quoted) if type(part) is Text else part
 
 
 def _pairs(units: list[_Unit]) -> dict[int, int]:
@@ -45,9 +65,7 @@ def _pairs(units: list[_Unit]) -> dict[int, int]:
     return pairs
 
 
-def _expand(
-    units: list[_Unit], pairs: dict[int, int], start: int, end: int
-) -> tuple[list[list[Part]], bool]:
+def _expand(units: list[_Unit], pairs: dict[int, int], start: int, end: int) -> tuple[list[list[Part]], bool]:
     """All expansions of units[start:end], and whether some were left out."""
     done: list[list[Part]] = [[]]
     more = False

@@ -10,10 +10,15 @@ from .conditions import condition
 from .expansions import arithmetic, unclosed
 from .grammar import function_body, gap, redirections, simple, word, words_until_newline
 from .source import Source, Unreadable
-from .tokens import CONTROL, EMPTY_PARENTHESES, PIECEWISE, PLAIN, TOKEN
-from .tree import Command, Compound, Part, Script, Word
+from .tokens import CONTROL, EMPTY_PARENTHESES, LINE_GAP, PIECEWISE, PLAIN, TOKEN
+from .tree import Command, Compound, Item, Param, Script, Word
 
 _ENDS = r"(?=[ \t\n;&|<>()]|\Z)"
+_WORD_ENDS = re.compile(_ENDS)
+_IN = re.compile("in" + _ENDS)
+_ESAC = re.compile("esac" + _ENDS)
+# What for and select go through where no words are given.
+_ARGUMENTS = Word((Param("@", quoted=True),))
 _CLAUSE_END = re.compile(r";;&|;;|;&")
 
 
@@ -28,6 +33,7 @@ def command(source: Source, pos: int) -> tuple[Command, int]:
         if handler is None:
             return simple(source, pos)
         source.enter()
+        source.spend(2)
         found, end = handler(source, match.start(1), match.end())
     elif kind == CONTROL and match[6] == "(":
         source.enter()
@@ -58,7 +64,7 @@ def _expect(source: Source, pos: int, token: str, what: str) -> int:
     pos = gap(source, pos)
     text = source.text
     end = pos + len(token)
-    if not text.startswith(token, pos) or (token != ")" and not re.compile(_ENDS).match(text, end)):
+    if not text.startswith(token, pos) or (token != ")" and not _WORD_ENDS.match(text, end)):
         raise unclosed(source, f"{what} without `{token}`", pos, pos)
     return end
 
@@ -124,28 +130,24 @@ def _for(source: Source, start: int, pos: int) -> tuple[Compound, int]:
     if kind == "for" and match[6] == "(":
         return _arithmetic_for(source, start, match.start(6))
     name, pos = word(source, pos, f"the variable of {kind}")
-    words: tuple[Word, ...] = ()
-    after = gap(source, pos)
-    if source.text.startswith(";", after):
-        pos = after + 1
-    elif re.compile("in" + _ENDS).match(source.text, after):
-        words, pos = words_until_newline(source, after + 2)
-        at = _blanks(source, pos)
-        if source.text[at : at + 1] not in (";", "\n"):
-            raise unclosed(source, f"a {kind}", at, at)
-        pos = at + 1 if source.text[at] == ";" else at
-    else:
-        pos = after
-        words = (_ARGUMENTS,)
-    if source.text.startswith(";", pos - 1) and not words:
-        words = (_ARGUMENTS,)
+    words: tuple[Word, ...] = (_ARGUMENTS,)
+    pos = gap(source, pos)
+    if _IN.match(source.text, pos):
+        words, pos = words_until_newline(source, pos + 2)
+        pos = _blanks(source, pos)
+        if source.text[pos : pos + 1] not in (";", "\n"):
+            raise unclosed(source, f"a {kind}", pos, pos)
+    if source.text.startswith(";", pos):
+        pos += 1
     body, end = _do(source, pos, kind)
     return Compound(kind, (body,), words, name.literal() or "", span=(start, end)), end
 
 
 def _blanks(source: Source, pos: int) -> int:
-    match = re.compile(r"(?:[ \t]+|\\\n|#[^\n]*)*").match(source.text, pos)
+    match = LINE_GAP.match(source.text, pos)
     assert match
+    if source.folds:
+        source.unfold(match.end())
     return match.end()
 
 
@@ -171,7 +173,7 @@ def _case(source: Source, start: int, pos: int) -> tuple[Compound, int]:
     while True:
         pos = gap(source, pos)
         text = source.text
-        if re.compile("esac" + _ENDS).match(text, pos):
+        if _ESAC.match(text, pos):
             break
         if text.startswith("(", pos):
             pos += 1
@@ -209,13 +211,9 @@ def _coproc(source: Source, start: int, pos: int) -> tuple[Compound, int]:
             name, pos = match[1], match.end()
     at = gap(source, pos)
     body, end = source.command(source, at)
-    return Compound("coproc", (_only(body, at, end),), name=name or "COPROC", span=(start, end)), end
-
-
-def _only(body: Command, start: int, end: int) -> Script:
-    from .tree import Item
-
-    return Script((Item(body),), (start, end))
+    return Compound(
+        "coproc", (Script((Item(body),), (at, end)),), name=name or "COPROC", span=(start, end)
+    ), end
 
 
 def _function(source: Source, start: int, pos: int) -> tuple[Command, int]:
@@ -252,13 +250,3 @@ _KEYWORDS: dict[str, Callable[[Source, int, int], tuple[Command, int]]] = {
     **dict.fromkeys(("then", "else", "elif", "fi", "do", "done", "esac", "}", "!"), _unexpected),
 }
 _CUT_KEYWORD = re.compile(r"(?:\{|if|while|until|for|case|then|else|elif|do|!)(?=[<>()])")
-
-
-def _arguments() -> Word:
-    from .tree import Param
-
-    return Word((Param("@", quoted=True),))
-
-
-# What for and select go through where no words are given.
-_ARGUMENTS: Word = _arguments()

@@ -8,7 +8,7 @@ from .arithmetic import closing
 from .escapes import ansi_c
 from .source import Exhausted, Source, Unreadable
 from .spans import shift
-from .tokens import BRACED, ENDS, FOLD, NAME, PARAMETER, PIECE, QUOTED
+from .tokens import ENDS, NAME, QUOTED
 from .tree import Arithmetic, Param, Part, Substitution, Text, Word
 
 _ANSI_C = re.compile(r"\$'([^'\\]*(?:\\[\s\S][^'\\]*)*)'")
@@ -19,15 +19,14 @@ _PARAMETER = re.compile(rf"\$({NAME}|[0-9@*#?$!-])")
 _NAMES = rf"{NAME}|[0-9]+|[@*#?$!-]"
 _LENGTH = re.compile(rf"\$\{{#({_NAMES})(?=[}}\[])")
 _HEAD = re.compile(rf"\$\{{(!(?=[A-Za-z_0-9@*#?]))?({_NAMES})")
-_OPERATOR = re.compile(
-    r":[-=+?]|[-=+?]|##?|%%?|//?|\^\^?|,,?|~~?|@(?=[A-Za-z]\})|:|\*(?=\})|@(?=\})|(?=\})"
-)
+_OPERATOR = re.compile(r":[-=+?]|[-=+?]|##?|%%?|//?|\^\^?|,,?|~~?|@(?=[A-Za-z]\})|:|\*(?=\})|@(?=\})|(?=\})")
 # What ends the plain text in ${name...}, in [...] and in $[...]; inside double quotes a single quote is text.
 _UNTIL = {
     "}": re.compile(r"[^}'\"`$\\<>]+"),
     "]": re.compile(r"[^\]\['\"`$\\<>]+"),
 }
-_CUT_HEAD = re.compile(r"[A-Za-z0-9_@*#?$!:=+^,~%/-]+(?=\\\n)")
+_OPENS = {"}": "${", "]": "["}
+_CUT_HEAD = re.compile(r"[A-Za-z0-9_@*#?$!:=+^,~%/-]*(?=\\\n)")
 _EXPANDS = re.compile(r"[$`\\]")
 
 
@@ -52,7 +51,9 @@ def special(source: Source, pos: int, parts: list[Part]) -> int:
     if sign == "`":
         return _backquoted(source, pos, parts, False)
     if sign == "<" or sign == ">":
-        return substitution(source, pos + 2, sign + "(", False, parts) if text[pos + 1 : pos + 2] == "(" else pos
+        return (
+            substitution(source, pos + 2, sign + "(", False, parts) if text[pos + 1 : pos + 2] == "(" else pos
+        )
     if sign == "'":
         end = text.find("'", pos + 1)
         if end < 0:
@@ -168,6 +169,7 @@ def dollar(source: Source, pos: int, parts: list[Part], quoted: bool) -> int:
 def substitution(source: Source, pos: int, kind: str, quoted: bool, parts: list[Part]) -> int:
     """Read `$(...)`, `<(...)`, `>(...)` from behind the parenthesis, or `${ ...; }` from behind the brace."""
     source.enter()
+    source.spend(2)
     pending, begun, start = source.pending, source.begun, pos
     source.pending, source.begun = [], 0
     source.substituted += 1
@@ -202,6 +204,7 @@ def _backquoted(source: Source, pos: int, parts: list[Part], quoted: bool) -> in
     if not exact:
         inner = (_IN_QUOTED_BACKQUOTES if quoted else _IN_BACKQUOTES).sub(r"\1", inner)
     source.enter()
+    source.spend(3)
     piece = source.part(inner)
     script, end = piece.script(piece, 0)
     if end < len(piece.text):
@@ -235,7 +238,9 @@ def arithmetic(source: Source, pos: int, end: int, quoted: bool) -> tuple[Arithm
     return Arithmetic(text[start:end], _without_text(inner), quoted), end
 
 
-def enclosed(source: Source, pos: int, close: str, quoted: bool, parts: list[Part], literal: bool = False) -> int:
+def enclosed(
+    source: Source, pos: int, close: str, quoted: bool, parts: list[Part], literal: bool = False
+) -> int:
     """Read up to `close` ("}" or "]") and past it: blanks and operators are text. Square brackets nest.
 
     `literal`: single quotes are text (the default value of a parameter between double quotes).
@@ -253,8 +258,15 @@ def enclosed(source: Source, pos: int, close: str, quoted: bool, parts: list[Par
             pos += 1
             break
         if sign == "":
-            raise Unreadable("a ${ that is never closed" if close == "}" else "a [ that is never closed", start)
-        if sign == "[" or sign == "]" or (sign == "'" and literal) or (sign in "<>" and (quoted or close == "]")):
+            raise Unreadable(
+                "a ${ that is never closed" if close == "}" else "a [ that is never closed", start
+            )
+        if (
+            sign == "["
+            or sign == "]"
+            or (sign == "'" and literal)
+            or (sign in "<>" and (quoted or close == "]"))
+        ):
             nested += {"[": 1, "]": -1}.get(sign, 0) if close == "]" else 0
             parts.append(Text(sign, quoted))
             pos += 1
@@ -280,8 +292,8 @@ def enclosed(source: Source, pos: int, close: str, quoted: bool, parts: list[Par
 def _parameter(source: Source, pos: int, parts: list[Part], quoted: bool) -> int:
     """Read `${...}` from its `$`."""
     text = source.text
-    while text.startswith("\\\n", pos + 2) or (cut := _CUT_HEAD.match(text, pos + 2)):
-        source.join(pos + 2 if text.startswith("\\\n", pos + 2) else cut.end())
+    while source.folds and (cut := _CUT_HEAD.match(text, pos + 2)):
+        source.join(cut.end())
         text = source.text
     if text[pos + 2 : pos + 3] in (" ", "\t", "\n", "|"):
         return substitution(source, pos + 3, "${", quoted, parts)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from .braces import braced
+from .expansions import enclosed, merged, unclosed
 from .here_documents import begin, gather
 from .source import Exhausted, Source, Unreadable
-from .expansions import enclosed, merged, unclosed
 from .tokens import (
     AFTER,
     ASSIGNED,
@@ -81,7 +81,11 @@ def script(source: Source, pos: int, items: list[Item] | None = None) -> tuple[S
             break
     if required:
         raise Unreadable(f"a {required} with no command after it", pos)
-    if pos < len(source.text) and source.text[pos] == ";" and source.text[pos + 1 : pos + 2] not in (";", "&"):
+    if (
+        pos < len(source.text)
+        and source.text[pos] == ";"
+        and source.text[pos + 1 : pos + 2] not in (";", "&")
+    ):
         raise Unreadable("an unexpected `;`", pos)
     return Script(tuple(items), (start, pos)), pos
 
@@ -98,6 +102,7 @@ def pipeline(source: Source, pos: int) -> tuple[Command, int]:
             timed = True
         else:
             break
+        source.spend(1)
         pos = LINE_GAP.match(text, match.end()).end()  # type: ignore[union-attr]
         if source.folds:
             source.unfold(pos)
@@ -134,7 +139,7 @@ def simple(source: Source, pos: int) -> tuple[Command, int]:
     match = TOKEN.match(text, pos)
     assert match
     start = end = match.start(match.lastindex)  # type: ignore[arg-type]
-    for taken in range(source.steps + 1):  # noqa: B007
+    for taken in range(2 * source.steps + 1):  # noqa: B007
         kind = match.lastindex
         if kind == PLAIN:
             value = match[1]
@@ -143,7 +148,7 @@ def simple(source: Source, pos: int) -> tuple[Command, int]:
                 text = source.text
             else:
                 if "{" in value:
-                    words += braced((Text(value),), match.span(1))
+                    words += braced(source, (Text(value),), match.span(1))
                 else:
                     words.append(Word((Text(value),), match.span(1)))
                 if len(words) == 1:
@@ -183,21 +188,21 @@ def simple(source: Source, pos: int) -> tuple[Command, int]:
                 at = end
                 parts: list[Part] = []
                 end = pieces(source, at, parts)
-                _add(words, parts, at, end)
+                _add(source, words, parts, at, end)
             text = source.text
         match = TOKEN.match(text, end)
         assert match
     else:
         raise Exhausted("too many words")
-    source.spend(taken)
+    source.spend(taken // 2)
     if start == end:
         raise unclosed(source, "a command", start, start)
     return Simple(tuple(words), tuple(assignments), tuple(redirects), (start, end)), end
 
 
-def _add(words: list[Word], parts: list[Part], start: int, end: int) -> None:
+def _add(source: Source, words: list[Word], parts: list[Part], start: int, end: int) -> None:
     if any(type(part) is Text and not part.quoted and "{" in part.value for part in parts):
-        words += braced(tuple(parts), (start, end))
+        words += braced(source, tuple(parts), (start, end))
     else:
         words.append(Word(tuple(parts), (start, end)))
 
@@ -212,7 +217,7 @@ def word(source: Source, pos: int, what: str) -> tuple[Word, int]:
     kind = match.lastindex
     if kind == PLAIN:
         return Word((Text(match[1]),), match.span(1)), match.end()
-    if kind == SINGLE or kind == DOUBLE:
+    if kind in (SINGLE, DOUBLE):
         return Word((Text(match[kind], True),), (match.start(kind) - 1, match.end())), match.end()
     start = match.end()
     if kind == PIECEWISE:
@@ -232,7 +237,7 @@ def words_until_newline(source: Source, pos: int) -> tuple[tuple[Word, ...], int
         if match.lastindex in (REDIRECTION, CONTROL):
             break
         one, pos = word(source, pos, "a list of words")
-        _add(words, list(one.parts), *one.span)
+        _add(source, words, list(one.parts), *one.span)
     else:
         raise Exhausted("too many words")
     source.spend(len(words))
@@ -247,6 +252,7 @@ def redirection(source: Source, pos: int) -> tuple[Redirect, int]:
         source.join(match.end())
         match = TOKEN.match(source.text, pos)
         assert match
+    source.spend(1)
     op, fd = match[5], match[4] or ""
     target, end = word(source, match.end(), f"the target of {op}")
     document = None
@@ -285,7 +291,7 @@ def _assigned(source: Source, pos: int, words: list[Word], assignments: list[Ass
         if not sign:
             parts: list[Part] = [Text(f"{name}["), *inner, Text("]")]
             after = pieces(source, end, parts)
-            _add(words, list(merged(parts)), pos, after)
+            _add(source, words, list(merged(parts)), pos, after)
             return after
         end += len(sign)
     appends = sign == "+="
@@ -304,8 +310,8 @@ def _assigned(source: Source, pos: int, words: list[Word], assignments: list[Ass
 def _array(source: Source, pos: int) -> tuple[tuple[Word, ...], int]:
     """Read the words of `name=( ... )` from behind the parenthesis; `[index]=value` stays one word."""
     words: list[Word] = []
-    start = pos
     for _ in range(source.steps + 1):
+        source.spend(1)
         pos = gap(source, pos)
         text = source.text
         sign = text[pos : pos + 1]
@@ -320,7 +326,7 @@ def _array(source: Source, pos: int) -> tuple[tuple[Word, ...], int]:
             pos = end
             continue
         one, pos = word(source, pos, "an array")
-        _add(words, list(one.parts), *one.span)
+        _add(source, words, list(one.parts), *one.span)
     else:
         raise Exhausted("too many words")
     source.spend(len(words))

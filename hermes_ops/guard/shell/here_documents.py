@@ -38,8 +38,8 @@ def gather(source: Source, pos: int) -> int:
 def _read(source: Source, start: int, pending: Pending) -> int:
     text = source.text
     document, delimiter, stripped = pending
-    source.spend(1)
-    if not document.quoted and text.find("\\\n", start) >= 0:
+    source.spend(2)
+    if not document.quoted and source.last_fold >= start:
         end, after = _end_of_continued(source, start, delimiter, stripped)
     elif stripped or source.substituted:
         end, after = _end_by_pattern(source, start, delimiter, stripped)
@@ -76,7 +76,9 @@ def _end_by_pattern(source: Source, start: int, delimiter: str, stripped: bool) 
     source.spend(40 + len(delimiter) // 8)
     tabs = r"\t*" if stripped else ""
     closes = r"|(?=[^\n]*\))" if source.substituted else ""
-    match = re.compile(rf"^{tabs}{re.escape(delimiter)}(?:\n|\Z{closes})", re.MULTILINE).search(source.text, start)
+    match = re.compile(rf"^{tabs}{re.escape(delimiter)}(?:\n|\Z{closes})", re.MULTILINE).search(
+        source.text, start
+    )
     return match.span() if match else (-1, -1)
 
 

@@ -6,8 +6,8 @@ from bisect import bisect_left, bisect_right
 
 from .compounds import command
 from .expansions import unclosed
-from .grammar import gap, script
-from .source import CHARACTERS, Exhausted, Source, Unreadable
+from .grammar import script
+from .source import Exhausted, Source, Unreadable
 from .spans import restore
 from .tree import Item, Reading, Script
 
@@ -18,9 +18,9 @@ _WHOLE = 4_000_000
 def read(text: str) -> Reading:
     """The tree of a shell command line or script.
 
-    Never raises. On a syntax error `problem` names the construct in plain words, and `script` holds the complete
-    commands before it. At a limit (length, words, nesting) `stopped` is set too. Zero bytes are left out, as
-    bash does.
+    Never raises. On a syntax error `problem` names the construct in plain words, and `script` holds the
+    complete commands before it. At a limit (length, words, nesting) `stopped` is set too. Zero bytes are left
+    out, as bash does.
     """
     if "\0" in text:
         return _without_zeros(text)
@@ -34,7 +34,6 @@ def read(text: str) -> Reading:
         _, end = script(source, 0, items)
         if end < len(source.text):
             raise unclosed(source, "a command", end, end)
-        # What stands at the end without a newline has here-documents without a body.
     except Unreadable as error:
         problem, at = error.what, error.at
     except Exhausted as error:

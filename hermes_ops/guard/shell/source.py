@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from .tree import Command, HereDocument, Script, Span
 
-# Reading stops at these, so that no text takes long. Characters do not count the bodies of here-documents with
-# a quoted delimiter. A step is a word, a piece of a word or a command. Every level of nesting takes up to eight
-# Python frames.
+# Reading stops at these, so that no text takes long. Characters do not count the bodies of here-documents
+# with a quoted delimiter. A step is two plain words, a piece of a word, or a command; costlier constructs are
+# several. Every level of nesting takes up to eight Python frames.
 CHARACTERS = 131_072
-STEPS = 8_000
+STEPS = 6_000
 DEPTH = 40
 JOINS = 400
 
@@ -57,6 +57,7 @@ class Source:
         "depth",
         "folds",
         "inside",
+        "last_fold",
         "limit",
         "parens",
         "pending",
@@ -79,6 +80,7 @@ class Source:
         self.depth = DEPTH
         self.limit = CHARACTERS
         self.folds = "\\\n" in text
+        self.last_fold = text.rfind("\\\n")
         self.cuts: list[int] = []
         self.parens: dict[int, int] = {}
         # Here-documents whose body begins after the next newline; the first `begun` come out of substitutions

@@ -9,7 +9,9 @@ from .source import Source
 from .tree import Span
 
 _SLOTS = {
-    kind: [name for name in kind.__slots__ if name not in ("value", "quoted", "name", "op", "kind", "fd", "text")]
+    kind: [
+        name for name in kind.__slots__ if name not in ("value", "quoted", "name", "op", "kind", "fd", "text")
+    ]
     for kind in (tree.Param, tree.Substitution, tree.Arithmetic, tree.Redirect, tree.HereDocument)
 }
 _SLOTS |= {

@@ -34,15 +34,16 @@ PIECE = re.compile(
     r"|([\"$`\\<>('])"
 )
 
-# A piece of text in which quotes mean nothing: between double quotes, and in a here-document. Group 2 ends it.
+# A piece of text in which quotes mean nothing: between double quotes, and in a here-document. Group 2 ends
+# it.
 ENDS = 2
 _EXPANDED = rf"|{_PARAMETERS}|\\(?:(\n)|([$`\\%s]))|([$`\\])"
 QUOTED = re.compile(r"([^\"$`\\]+)|(\")" + _EXPANDED.replace("%s", '"'))
 DOCUMENT = re.compile(r"([^$`\\]+)|(\Z)" + _EXPANDED.replace("%s", ""))
 
 # Blanks, comments and continued lines between commands; with newlines, and on one line.
-GAP = re.compile(r"(?:[ \t\n]+|\\\n|#[^\n]*)*")
-LINE_GAP = re.compile(r"(?:[ \t]+|\\\n|#[^\n]*)*")
+GAP = re.compile(r"[ \t\n]*(?:(?:#[^\n]*\n|\\\n|#[^\n]*\Z)[ \t\n]*)*")
+LINE_GAP = re.compile(r"[ \t]*(?:(?:\\\n|#[^\n]*)[ \t]*)*")
 # What stands after a pipeline. Nothing that fits: the list ends here.
 AFTER = re.compile(rf"{_BLANKS}(?:#[^\n]*)?(?:(&&|\|\||;(?![;&])|&(?![&>])|\n)|)")
 PIPE = re.compile(rf"{_BLANKS}(\|(?!\|)&?)")

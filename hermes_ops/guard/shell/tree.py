@@ -23,7 +23,9 @@ class Param:
     """`$name`, `${name}` and its forms; `$1`, `$@`, `$?` have those names."""
 
     name: str
-    # :- - := = :+ + :? ? # ## % %% / // : ^ , @ as they stand, "len" for ${#name}, "!" for ${!name}
+    # :- - := = :+ + :? ? # ## % %% / // : ^ ^^ , ,, ~ ~~ @ as they stand; "len" for ${#name}; "!" for
+    # ${!name}, also before another operator; "!*" and "!@" for the names that begin with it; "bad" for what
+    # bash refuses when it gets there (`argument` is all of it), and for words that brace expansion left out
     op: str = ""
     argument: Word | None = None  # what follows the operator, unexpanded; for "/" it holds both halves
     index: Word | None = None  # ${name[index]}
@@ -32,7 +34,7 @@ class Param:
 
 @dataclass(slots=True)
 class Substitution:
-    """`$(...)`, backticks, `<(...)` and `>(...)`; kind is "$(", "`", "<(" or ">("."""
+    """`$(...)`, backticks, `<(...)`, `>(...)` and `${ ...; }`; kind is "$(", "`", "<(", ">(" or "${"."""
 
     script: Script
     kind: str
@@ -70,7 +72,10 @@ class Word:
 
 @dataclass(slots=True)
 class Assignment:
-    """`name=value`, `name+=value`, `name[index]=value`, `name=(a b c)`."""
+    """`name=value`, `name+=value`, `name[index]=value`, `name=(a b c)`.
+
+    In an array `[key]=value` is one word.
+    """
 
     name: str
     value: Word | None = None
@@ -101,7 +106,10 @@ class Redirect:
 
 @dataclass(slots=True)
 class Simple:
-    """A simple command: assignments, words and redirections, any of which may be missing."""
+    """A simple command: assignments, words and redirections, any of which may be missing.
+
+    Of `declare -a x=(a b)` the array is an assignment, and its name a word. `export X=y` has the word X=y.
+    """
 
     words: tuple[Word, ...]
     assignments: tuple[Assignment, ...] = ()
@@ -127,7 +135,8 @@ class Compound:
     `kind`: "group" {}, "subshell" (), "if", "while", "until", "for", "for((", "select", "case", "[[", "((",
     "coproc". `bodies`: every list inside, conditions first, in the order of the text. `words`: what for and
     select iterate over, the subject of case, the operands of [[. `name`: the variable of for and select, the
-    name of coproc. `patterns`: of case, one tuple of words per body. `parts`: parameters and substitutions inside (( )).
+    name of coproc. `patterns`: of case, one tuple of words per body. `parts`: parameters and substitutions
+    inside (( )).
     """
 
     kind: str
@@ -154,7 +163,10 @@ Command = Simple | Pipeline | Compound | Function
 
 @dataclass(slots=True)
 class Item:
-    """One pipeline of a list and the operator after it: "&&", "||", ";" (newline too), "&", "" at the end."""
+    """One pipeline of a list and the operator after it: "&&", "||", ";" (newline too), "&", "" at the end.
+
+    A pipeline of a single command, neither negated nor timed, is that command itself.
+    """
 
     command: Command
     after: str = ""

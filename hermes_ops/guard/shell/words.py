@@ -10,6 +10,8 @@ from .tokens import BRACED, CHUNK, ESCAPED, FOLD, IN_DOUBLE, IN_SINGLE, PARAMETE
 from .tree import Param, Part, Text
 
 _PATTERN_CHUNK = re.compile(r"[^()'\"`$\\<>]+")
+_PARAMETERS = (PARAMETER, BRACED)
+_LITERALS = (IN_DOUBLE, IN_SINGLE, ESCAPED)
 _PATTERN_SIGNS = ("?", "*", "+", "@", "!")
 
 
@@ -24,7 +26,7 @@ def pieces(source: Source, pos: int, parts: list[Part]) -> int:
         if kind == CHUNK:
             parts.append(Text(match[1]))
             pos = match.end()
-        elif kind == PARAMETER or kind == BRACED:
+        elif kind in _PARAMETERS:
             pos = match.end()
             if kind == PARAMETER and text.startswith("\\\n", pos):
                 source.join(pos)
@@ -32,7 +34,7 @@ def pieces(source: Source, pos: int, parts: list[Part]) -> int:
                 pos = match.start()
             else:
                 parts.append(Param(match[kind]))
-        elif kind == IN_DOUBLE or kind == IN_SINGLE or kind == ESCAPED:
+        elif kind in _LITERALS:
             parts.append(Text(match[kind], True))
             pos = match.end()
         elif kind == FOLD:
@@ -77,7 +79,7 @@ def pattern_group(source: Source, pos: int, parts: list[Part]) -> int:
             match = PIECE.match(text, pos)
             assert match
             kind = match.lastindex
-            if kind == IN_SINGLE or kind == IN_DOUBLE or kind == ESCAPED:
+            if kind in _LITERALS:
                 parts.append(Text(match[kind], True))
                 pos = match.end()
             elif kind == FOLD:
