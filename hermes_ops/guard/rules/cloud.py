@@ -83,7 +83,7 @@ _MACHINES = {
 
 
 def _aws(invocation: Invocation) -> Iterator[Found]:
-    service, operation, *rest = (*verbs_of(invocation, _AWS_VALUED), "", "")
+    service, operation = (*verbs_of(invocation, _AWS_VALUED), "", "")[:2]
     words = invocation.words()
     if any(word in ("--dry-run", "--dryrun", "help") for word in words):
         return
@@ -174,13 +174,17 @@ def _cloud(invocation: Invocation) -> Iterator[Found]:
         if word in _DELETES or word.startswith(("delete-", "remove-", "terminate-")):
             yield DELETED.found(invocation.part)
             return
-    if (name == "vault" and verbs[:2] in (
-        ("kv", "destroy"),
-        ("secrets", "disable"),
-        ("auth", "disable"),
-        ("token", "revoke"),
-        ("lease", "revoke"),
-    )) or (name == "mc" and any(word in ("rb", "rm") for word in verbs)):
+    if (
+        name == "vault"
+        and verbs[:2]
+        in (
+            ("kv", "destroy"),
+            ("secrets", "disable"),
+            ("auth", "disable"),
+            ("token", "revoke"),
+            ("lease", "revoke"),
+        )
+    ) or (name == "mc" and any(word in ("rb", "rm") for word in verbs)):
         yield DELETED.found(invocation.part)
     elif name == "tailscale" and verbs[:1] and verbs[0] in ("down", "logout", "funnel", "up"):
         yield RIGHTS.found(invocation.part)
@@ -235,7 +239,9 @@ def _gh(invocation: Invocation) -> Iterator[Found]:
         and any(word.startswith(("--visibility", "--default-branch")) for word in words)
     ):
         yield REPOSITORY.found(invocation.part)
-    elif (first == "repo" and second == "deploy-key") or (first in ("ssh-key", "gpg-key") and second in ("add", "delete")):
+    elif (first == "repo" and second == "deploy-key") or (
+        first in ("ssh-key", "gpg-key") and second in ("add", "delete")
+    ):
         yield ACCESS.found(invocation.part)
     elif first == "release" and second in ("create", "delete", "edit", "upload", "delete-asset"):
         if not any(word in ("--draft", "-d") for word in words) or second != "create":
@@ -283,7 +289,9 @@ def _curl(invocation: Invocation) -> Iterator[Found]:
     if invocation.name in ("http", "https", "xh", "httpie"):
         method = next((word for word in words if not word.startswith("-")), "")
     urls = [word for word in words if "://" in word or _LOCAL.match(word) or _WHOLE_INDEX.search(word)]
-    if (method.upper() == "DELETE" and any(not _LOCAL.match(url) or _WHOLE_INDEX.search(url) for url in urls)) or any("_delete_by_query" in url for url in urls):
+    if (
+        method.upper() == "DELETE" and any(not _LOCAL.match(url) or _WHOLE_INDEX.search(url) for url in urls)
+    ) or any("_delete_by_query" in url for url in urls):
         yield HTTP_DELETE.found(invocation.part)
 
 

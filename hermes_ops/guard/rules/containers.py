@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from ..judge.invocation import UNKNOWN, Arg, Invocation
 from ..verdict import Found, Verdict
@@ -126,11 +127,19 @@ def _docker(invocation: Invocation) -> Iterator[Found]:
             yield VOLUMES.found(part)
         elif unknown or has(rest, "fa", "--force", "--all") or group in ("network", "machine", "pod"):
             yield REMOVED.found(part)
-    elif (group in ("service", "node", "stack", "secret", "config", "plugin", "context") and verb in (
-        "rm",
-        "remove",
-        "down",
-    )) or (group == "swarm" and verb == "leave") or (group == "node" and verb == "demote"):
+    elif (
+        (
+            group in ("service", "node", "stack", "secret", "config", "plugin", "context")
+            and verb
+            in (
+                "rm",
+                "remove",
+                "down",
+            )
+        )
+        or (group == "swarm" and verb == "leave")
+        or (group == "node" and verb == "demote")
+    ):
         yield SWARM.found(part)
     elif group == "container" and verb in ("stop", "kill", "restart"):
         if unknown or has(rest, "a", "--all"):
@@ -180,7 +189,7 @@ def _run(invocation: Invocation, rest: list[Arg]) -> Iterator[Found]:
     exposed = exposed or any(
         first.text in ("--pid", "--cap-add", "--device")
         and second.text in ("host", "ALL", "SYS_ADMIN", "/dev/sda", "/dev/mem")
-        for first, second in zip(options, options[1:])
+        for first, second in pairwise(options)
     )
     for source, to, writes in _mounts(options):
         place = locate(source, invocation.cwd, invocation.home, invocation.hermes_home, glob=False).place
@@ -268,8 +277,7 @@ def _kubectl(invocation: Invocation) -> Iterator[Found]:
     elif verb in ("drain", "cordon", "taint"):
         yield NODE.found(part)
     elif (
-        (verb == "scale"
-        and any(word == "--replicas=0" for word in words))
+        (verb == "scale" and any(word == "--replicas=0" for word in words))
         or (verb == "scale" and _follows(words, "--replicas", "0"))
     ) or (verb == "rollout" and first in ("undo", "restart", "pause")):
         yield SCALED.found(part)
@@ -290,7 +298,7 @@ def _kubectl(invocation: Invocation) -> Iterator[Found]:
 
 
 def _follows(words: list[str], option: str, value: str) -> bool:
-    return any(first == option and second == value for first, second in zip(words, words[1:]))
+    return any(first == option and second == value for first, second in pairwise(words))
 
 
 def _helm(invocation: Invocation) -> Iterator[Found]:

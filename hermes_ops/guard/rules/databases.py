@@ -150,9 +150,7 @@ def _tool(invocation: Invocation) -> Iterator[Found]:
     name = invocation.name
     part = invocation.part
     words = invocation.words()
-    verb, rest = verb_of(
-        invocation, names("-h -P -u -p -S --host --port --user -U -d --bootstrap-server -D -n")
-    )
+    verb, _ = verb_of(invocation, names("-h -P -u -p -S --host --port --user -U -d --bootstrap-server -D -n"))
     if "--help" in words:
         return
     if name in ("dropdb", "dropuser"):
@@ -187,9 +185,8 @@ def _tool(invocation: Invocation) -> Iterator[Found]:
     elif name == "celery":
         if "purge" in words:
             yield QUEUE.found(part)
-    elif name == "nats":
-        if any(word in ("rm", "purge", "delete") for word in words):
-            yield QUEUE.found(part)
+    elif name == "nats" and any(word in ("rm", "purge", "delete") for word in words):
+        yield QUEUE.found(part)
 
 
 def _framework(invocation: Invocation) -> Iterator[Found]:
@@ -206,8 +203,6 @@ def _framework(invocation: Invocation) -> Iterator[Found]:
         if not script or verbs[0] != script:
             return
         verbs = verbs[1:]
-    elif name in ("manage.py", "rake", "rails", "artisan", "console", "mix"):
-        pass
     first, second, third = (*verbs, "", "", "")[:3]
     reset = first in _RESETS or (name == "rake" and any(word in _RESETS for word in verbs))
     reset = reset or {

@@ -31,15 +31,11 @@ _OTHERS = names(
     "diskutil mount umount format format.com Format-Volume Clear-Disk Initialize-Disk dd ddrescue "
     "dcfldd pv fsck tune2fs"
 )
+_FILE_SYSTEMS = names(
+    "ext2 ext3 ext4 xfs btrfs vfat fat msdos ntfs exfat f2fs jfs reiserfs minix bfs cramfs nilfs2 udf erofs"
+)
 _MKFS = frozenset(_FORMATTERS).union(
-    (
-        "mkfs." + kind
-        for kind in names(
-            "ext2 ext3 ext4 xfs btrfs vfat fat msdos ntfs exfat f2fs jfs reiserfs minix bfs cramfs nilfs2 udf "
-            "erofs"
-        )
-    ),
-    ("newfs_" + kind for kind in names("apfs hfs msdos exfat")),
+    ("mkfs." + kind for kind in _FILE_SYSTEMS), ("newfs_" + kind for kind in names("apfs hfs msdos exfat"))
 )
 _PARTED_VERBS = names(
     "mklabel mktable mkpart mkpartfs rm resizepart resize name set toggle disk_set rescue type"

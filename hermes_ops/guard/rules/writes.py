@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from ..judge.invocation import UNKNOWN, Arg, Invocation
@@ -135,25 +136,17 @@ def _outputs(invocation: Invocation, options: frozenset[str]) -> Iterator[Arg]:
             yield Arg(text.partition("=")[2], argument.glob)
         elif len(text) > 2 and text[:2] in options and text[0] == "-" and text[1] != "-":
             yield Arg(text[2:], argument.glob)
-        elif (
-            invocation.name == "curl"
-            and len(text) > 2
-            and text[0] == "-"
-            and text[1] != "-"
-            and text[-1] == "o"
-        ):
-            if index + 1 < len(arguments):
-                yield arguments[index + 1]
-    if (
-        invocation.name in ("curl", "wget")
-        and invocation.cwd is not None
-        and not options.intersection(invocation.words())
-    ):
-        if invocation.name == "wget" or invocation.has("O", "--remote-name"):
-            for argument in invocation.operands():
-                base = argument.text.partition("?")[0].rpartition("/")[2]
-                if base and "/" in argument.text:
-                    yield Arg(base)
+        elif invocation.name == "curl" and re.match(r"-[a-zA-Z]+o\Z", text) and index + 1 < len(arguments):
+            yield arguments[index + 1]
+    saves = invocation.name == "wget" or (
+        invocation.name == "curl" and invocation.has("O", "--remote-name", "--remote-name-all")
+    )
+    if saves and options.isdisjoint(invocation.words()):
+        # They go into the working folder, named as in the address.
+        for argument in invocation.operands():
+            base = argument.text.partition("?")[0].rpartition("/")[2]
+            if base and "/" in argument.text:
+                yield Arg(base)
 
 
 def _written(invocation: Invocation, argument: Arg) -> Iterator[Found]:

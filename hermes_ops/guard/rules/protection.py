@@ -1,0 +1,204 @@
+"""What keeps the agent in check: its approvals, its plugins, the guard and the policy of the guard."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from ..judge.invocation import Arg, Invocation
+from ..verdict import Found
+from .hermes_state import PLUGIN_NAMES
+from .names import names
+from .rule import Family, approve, block
+from .verbs import has, plain, verb_of
+
+YOLO = block("guard.approvals-off", "switches the questions to a person off", "ask the person to decide")
+DISABLED = block("guard.disabled", "switches the guard off or removes it", "ask the person to do it")
+ACCEPTED = block("guard.policy-accepted", "accepts a policy of the guard in the person's place")
+SETTING = block("guard.setting-changed", "changes a setting that decides what may run")
+PLUGIN = approve("guard.plugin-changed", "changes which plugins or hooks the agent runs with")
+ENVIRONMENT = block("guard.environment", "sets a variable that switches checks of the agent off")
+
+# Variables of the host by which a session asks nobody.
+_VARIABLES = names(
+    "HERMES_YOLO_MODE HERMES_YOLO HERMES_APPROVALS_MODE HERMES_SKIP_APPROVALS HERMES_NO_PLUGINS "
+    "HERMES_SAFE_MODE HERMES_ACCEPT_HOOKS"
+)
+_OPS_VARIABLES = re.compile(r"OPS_GUARD\w*\Z|HERMES_OPS_GUARD\w*\Z|HERMES_IGNORE_\w+\Z|HERMES_DISABLE_\w+\Z")
+_OFF = names("0 false no off none '' \"\"")
+_SETTINGS = re.compile(
+    r"(?:approvals?|security|hooks?|plugins|ops\.guard|guard|permissions?|command_allowlist|terminal\.(?:backend|env|docker)|yolo)(?:[.\[]|\Z)",
+    re.IGNORECASE,
+)
+_HERMES_VALUED = names("-p --profile -m --model --provider -s --skills -t --toolsets")
+_SETTERS = names("export declare typeset local readonly env setx set setenv launchctl")
+
+
+def _is_switch(name: str, value: str) -> bool:
+    if name in _VARIABLES:
+        return value.strip().lower() not in _OFF and value.strip() != ""
+    return bool(_OPS_VARIABLES.match(name))
+
+
+def _environment(invocation: Invocation) -> Iterator[Found]:
+    for name, argument in invocation.environment.items():
+        if _is_switch(name, argument.text):
+            yield ENVIRONMENT.found(invocation.part, name)
+
+
+def _set(invocation: Invocation) -> Iterator[Found]:
+    words = invocation.words()
+    for index, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        if (
+            not equals
+            and invocation.name in ("setx", "setenv", "launchctl", "set")
+            and index + 1 < len(words)
+        ):
+            value = words[index + 1]
+        if (equals or value) and _is_switch(name, value):
+            yield ENVIRONMENT.found(invocation.part, name)
+
+
+def _hermes(invocation: Invocation) -> Iterator[Found]:
+    verb, rest = verb_of(invocation, _HERMES_VALUED)
+    words = [argument.text for argument in rest]
+    part = invocation.part
+    if (
+        has(invocation.arguments, "", "--yolo", "--dangerously-skip-permissions")
+        or "--accept-hooks" in invocation.words()
+    ):
+        yield YOLO.found(part)
+    if "--help" in words or "-h" in words:
+        return
+    first = words[0] if words else ""
+    given = [argument.text for argument in plain(rest)]
+    if verb == "plugins":
+        yield from _plugins(part, first, given)
+    elif verb == "config":
+        if first in ("set", "unset", "delete", "remove", "reset") and (
+            len(given) < 2 or _SETTINGS.match(given[1])
+        ):
+            yield SETTING.found(part, " ".join(given[1:3]))
+        elif first == "edit":
+            yield PLUGIN.found(part)
+    elif verb == "ops":
+        yield from _ops(part, given)
+    elif verb == "hooks":
+        if first in ("remove", "revoke", "clear", "disable", "approve", "accept", "allow", "add", "trust"):
+            yield PLUGIN.found(part)
+    elif verb in ("uninstall", "reset") or (verb == "profile" and first in ("delete", "remove", "rm")):
+        yield DISABLED.found(part)
+    elif verb in ("yolo",):
+        yield YOLO.found(part)
+    elif verb in ("memory", "sessions", "skills", "cron") and first in (
+        "reset",
+        "clear",
+        "prune",
+        "purge",
+        "delete-all",
+        "wipe",
+    ):
+        yield PLUGIN.found(part, "it deletes what the agent keeps")
+    elif verb == "update":
+        yield PLUGIN.found(part, "it replaces the agent's own code")
+
+
+def _plugins(part: str, first: str, given: list[str]) -> Iterator[Found]:
+    if first not in ("disable", "remove", "uninstall", "rm", "delete", "enable", "install", "update"):
+        return
+    named = [word for word in given[1:]]
+    takes_away = first in ("disable", "remove", "uninstall", "rm", "delete")
+    if takes_away and (
+        not named or any(word.rpartition("/")[2] in PLUGIN_NAMES or "\0" in word for word in named)
+    ):
+        yield DISABLED.found(part)
+    else:
+        yield PLUGIN.found(part)
+
+
+_SWITCHED = (["off"], ["disable"], ["mode"], ["report"])
+
+
+def _ops(part: str, given: list[str]) -> Iterator[Found]:
+    if given[:2] == ["guard", "accept"]:
+        yield ACCEPTED.found(part)
+    elif given[:1] == ["uninstall"] or (given[:1] == ["guard"] and given[1:2] in _SWITCHED):
+        yield DISABLED.found(part)
+    elif given[:2] == ["skills", "accept"]:
+        yield PLUGIN.found(part)
+
+
+def _check(invocation: Invocation) -> Iterable[Found]:
+    if invocation.name in _SETTERS:
+        return _set(invocation)
+    return _hermes(invocation)
+
+
+def _environment_check(invocation: Invocation) -> Iterable[Found]:
+    return _environment(invocation) if invocation.environment else ()
+
+
+def _module(invocation: Invocation) -> Iterator[Found]:
+    """`python -m hermes_ops guard accept`, `python -m hermes_cli.main plugins disable x`."""
+    arguments = invocation.arguments
+    for index, argument in enumerate(arguments[:6]):
+        if argument.text == "-m" and index + 1 < len(arguments):
+            module = arguments[index + 1].text
+            rest = arguments[index + 2 :]
+            if module.startswith("hermes_ops"):
+                yield from _hermes(
+                    Invocation("hermes", [Arg("hermes"), Arg("ops"), *rest], part=invocation.part)
+                )
+            elif module.startswith("hermes_cli"):
+                yield from _hermes(Invocation("hermes", [Arg("hermes"), *rest], part=invocation.part))
+            return
+        if not argument.text.startswith("-"):
+            return
+
+
+FAMILY = Family(
+    "protection",
+    names("hermes hermes-agent hermes-ops") | _SETTERS,
+    _check,
+    examples=(
+        ("export HERMES_YOLO_MODE=1", "guard.environment"),
+        ("hermes --yolo chat", "guard.approvals-off"),
+        ("hermes plugins disable hermes-ops", "guard.disabled"),
+        ("hermes -p work plugins remove hermes-ops", "guard.disabled"),
+        ("hermes ops uninstall", "guard.disabled"),
+        ("hermes config set approvals.mode off", "guard.setting-changed"),
+        ("hermes ops guard accept", "guard.policy-accepted"),
+        ("hermes plugins enable other", "guard.plugin-changed"),
+    ),
+    silent=(
+        "hermes ops guard status",
+        "hermes ops guard explain 'rm -rf /'",
+        "hermes config set model.default x",
+        "hermes plugins list",
+        "hermes cron list",
+        "export PATH=$HOME/bin:$PATH",
+        "unset HERMES_YOLO_MODE",
+    ),
+    rules=(YOLO, DISABLED, ACCEPTED, SETTING, PLUGIN, ENVIRONMENT),
+)
+ENVIRONMENTS = Family(
+    "protection-environment",
+    frozenset(),
+    _environment_check,
+    examples=(("HERMES_YOLO_MODE=1 hermes chat", "guard.environment"),),
+    silent=("HERMES_HOME=/tmp/h hermes ops status", "FOO=1 make"),
+)
+
+
+def _module_check(invocation: Invocation) -> Iterable[Found]:
+    return _module(invocation)
+
+
+MODULES = Family(
+    "protection-modules",
+    frozenset({"python", "python3", "python2"} | {f"python3.{minor}" for minor in range(6, 16)}),
+    _module_check,
+    examples=(("python3 -m hermes_ops guard accept", "guard.policy-accepted"),),
+    silent=("python3 -m pytest", "python3 -m hermes_ops guard status"),
+)
