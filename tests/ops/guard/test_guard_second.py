@@ -188,6 +188,7 @@ def test_words_that_it_sees_are_words_and_not_code(seen: list[list[str]]) -> Non
 
 
 def test_it_is_off_until_the_setting_says_otherwise(tmp_path: Path) -> None:
+    pytest.importorskip("yaml")
     assert second.try_out(tmp_path) == "off"
     assert second.is_on(tmp_path) is False
     (tmp_path / "config.yaml").write_text("ops: {guard: {second_reader: bashlex}}\n", "utf-8")
@@ -197,6 +198,7 @@ def test_it_is_off_until_the_setting_says_otherwise(tmp_path: Path) -> None:
 def test_a_report_says_whether_it_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, child: Child
 ) -> None:
+    pytest.importorskip("yaml")
     (tmp_path / "config.yaml").write_text("ops: {guard: {second_reader: bashlex}}\n", "utf-8")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert second.try_out(tmp_path).startswith("not working: bashlex is not installed")

@@ -13,6 +13,8 @@ from hermes_ops.core.finding import Reading
 from hermes_ops.core.watch import Context
 from hermes_ops.guard import accepted, decisions, policy, watch
 
+pytest.importorskip("yaml", reason="without PyYAML the config is unknown, and whether the guard is on too")
+
 NOW = 1_800_000_000.0
 
 
