@@ -75,6 +75,8 @@ def _made(invocation: Invocation) -> Iterator[Found]:
         if place is Place.DEVICE or place is Place.UNKNOWN or place is Place.SYSTEM:
             yield FORMATTED.found(invocation.part, argument.text.replace("\0", "?"))
             return
+        if place in (Place.TEMPORARY, Place.BUILD):
+            return
     if list(invocation.operands()):
         yield IMAGE.found(invocation.part)
 
@@ -207,6 +209,7 @@ FAMILY = Family(
     ),
     silent=(
         "fdisk -l",
+        "mkfs.ext4 -q -F /tmp/test.img",
         "parted /dev/sda print",
         "sfdisk -d /dev/sda",
         "wipefs /dev/sdb",

@@ -123,6 +123,8 @@ def _curl(invocation: Invocation) -> Iterator[Found]:
                 yield _found(argument.source or "a credential", invocation.part)
             continue
         if option in identity:
+            if not _is_login(option, value):
+                yield from _tainted(invocation, [value])
             continue
         yield from _tainted(invocation, [value])
         if option in ("--data-raw", "--form-string", "--url", "-G"):
@@ -136,6 +138,24 @@ def _curl(invocation: Invocation) -> Iterator[Found]:
                     yield SENT.found(invocation.part, secret)
     if reads_input:
         yield from _input(invocation)
+
+
+# Headers that say who is asking.
+_LOGIN_HEADER = re.compile(
+    r"\s*[\w-]*(?:auth|token|key|cookie|secret|session|credential|signature)[\w-]*\s*:", re.IGNORECASE
+)
+
+
+def _is_login(option: str, value: Arg) -> bool:
+    """Is a tainted value of an option who the client is, and no more than one secret of its own."""
+    if option in ("-H", "--header", "--proxy-header") and not _LOGIN_HEADER.match(value.text):
+        return False
+    if option in ("-A", "--user-agent", "-e", "--referer"):
+        return False
+    return not any(
+        sign in value.source
+        for sign in ("SSH keys", "the agent's", "environment", "GnuPG", "hashes", "store")
+    )
 
 
 def _cluster(arguments: list[Arg], index: int) -> tuple[str, Arg | None, int]:

@@ -202,7 +202,7 @@ def _rooted(
         # The home, or a folder around it; but above a home in a place of its own (/data/me) is no system.
         return Place.HOME if count == len(home_parts) or parts[0] in _HOMES else _around(parts)
     if home_parts and parts[: len(home_parts)] == home_parts:
-        return _in_home(parts[len(home_parts) :], base, parts)
+        return _in_home(parts[len(home_parts) :], base, parts, glob)
     first = parts[0]
     if UNKNOWN in first:
         return Place.BUILD if count > 1 and artefacts.is_artefact(parts[1:]) else Place.UNKNOWN
@@ -218,10 +218,10 @@ def _rooted(
             return Place.UNKNOWN
         if first == "Users" and rest[0] == "Shared":
             return Place.SHARED
-        return Place.HOME if len(rest) == 1 else _in_home(rest[1:], base, parts)
+        return Place.HOME if len(rest) == 1 else _in_home(rest[1:], base, parts, glob)
     if first == "root" or parts[:2] == ["var", "root"]:
         rest = parts[1:] if first == "root" else parts[2:]
-        return _in_home(rest, base, parts) if rest else Place.HOME
+        return _in_home(rest, base, parts, glob) if rest else Place.HOME
     if tuple(parts[:2]) in _TEMPORARY_ROOTS or first == "tmp":
         return _temporary(parts, base, relative)
     if first == "dev":
@@ -252,13 +252,18 @@ def _around(parts: list[str]) -> Place:
     return Place.SYSTEM if parts[0] in _SYSTEM or parts[0] in _HOLDERS else Place.HOME
 
 
-def _in_home(rest: list[str], base: list[str] | None, parts: list[str]) -> Place:
+def _in_home(rest: list[str], base: list[str] | None, parts: list[str], glob: bool) -> Place:
     if tuple(rest) in _PERSONAL:
         return Place.HOME
     if rest[0] == ".cache" or rest[:2] == ["Library", "Caches"]:
         return Place.BUILD
     if rest[0] == ".hermes":
         return Place.HERMES
+    if glob and len(rest) == 1 and not _GLOB.isdisjoint(rest[0]):
+        if fnmatchcase(".hermes", rest[0]):
+            return Place.HERMES
+        if any(len(name) == 1 and fnmatchcase(name[0], rest[0]) for name in _PERSONAL):
+            return Place.HOME
     if UNKNOWN in rest[0] and not artefacts.is_artefact(rest[1:]):
         # An empty variable would make it the home itself.
         return Place.UNKNOWN

@@ -82,7 +82,11 @@ def _check(invocation: Invocation) -> Iterable[Found]:
 
 def _read(invocation: Invocation) -> Iterator[Found]:
     name = invocation.name
-    if name in ("ssh-keygen", "openssl", "gpg", "gpg2") and not _shows_key(invocation):
+    if name in ("gpg", "gpg2"):
+        if _shows_key(invocation):
+            yield READ.found(invocation.part, "secret GnuPG keys")
+        return
+    if name in ("ssh-keygen", "openssl") and not _shows_key(invocation):
         return
     secrets = _secrets(invocation)
     first = next(secrets, None)
@@ -235,6 +239,7 @@ FAMILY = Family(
         ("cat ~/.hermes/auth.json", "secrets.read"),
         ("sudo cat /etc/shadow", "secrets.read"),
         ("openssl rsa -in server.key -text", "secrets.read"),
+        ("gpg --export-secret-keys --armor", "secrets.read"),
         ("cp ~/.ssh/id_rsa /tmp/k", "secrets.copied"),
         ("tar czf keys.tgz ~/.ssh", "secrets.copied"),
         ("security find-generic-password -w -s mail", "secrets.store-read"),

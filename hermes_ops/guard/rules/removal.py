@@ -94,6 +94,8 @@ def removal(located: Located, recursive: bool, invocation: Invocation) -> Rule |
     if place in (Place.BUILD, Place.TEMPORARY, Place.NOTHING, Place.NETWORK):
         return None
     part = part_of(located.path, invocation.home, invocation.hermes_home)
+    if part is None and place is Place.HERMES:
+        return STATE_REMOVAL
     if part is not None:
         return _agent_removal(part, located, recursive)
     if recursive:

