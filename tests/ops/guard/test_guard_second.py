@@ -183,7 +183,13 @@ def test_it_never_lowers_one(seen: list[list[str]]) -> None:
 
 
 def test_words_that_it_sees_are_words_and_not_code(seen: list[list[str]]) -> None:
-    seen.append(["echo", "$(rm -rf /)", "; rm -rf /"])
+    seen.append(["echo", "; rm -rf /", "| sh"])
+    assert second.raised(judged([]), "whatever", WHERE, BUILT_IN).verdict is Verdict.ALLOW
+
+
+def test_what_it_does_not_expand_is_left_to_the_first_reader(seen: list[list[str]]) -> None:
+    seen.append(["rm", "-rf", "./$OUT"])
+    seen.append(["eval", "`x`"])
     assert second.raised(judged([]), "whatever", WHERE, BUILT_IN).verdict is Verdict.ALLOW
 
 
