@@ -145,17 +145,29 @@ class _Decision:
 
     def stop(self, answer: str) -> Directive:
         """Ask a person, or block, and say why."""
-        shown, findings = self.call.shown, self.findings
-        targets = [target for found in findings for target in found.targets]
-        local = not self.where.is_container
-        radius = blast.radius(targets, self.where.cwd, self.where.home) if targets and local else ""
         self.log(answer)
         if answer == presence.ASK:
-            text = message.ask(shown, findings, radius)
-            return {"action": "approve", "message": text, "rule_key": self.key}
-        if any(found.verdict is Verdict.BLOCK for found in findings):
-            return {"action": "block", "message": message.block(shown, findings, radius)}
-        return {"action": "block", "message": message.unattended(shown, findings, self.here, radius)}
+            return {"action": "approve", "message": self._said(answer), "rule_key": self.key}
+        return {"action": "block", "message": self._said(answer)}
+
+    def _said(self, answer: str) -> str:
+        """The message; a poor one where it cannot be made, for the answer stands all the same."""
+        shown, findings = self.call.shown, self.findings
+        try:
+            radius = self._radius()
+            if answer == presence.ASK:
+                return message.ask(shown, findings, radius)
+            if self.judgement.verdict is Verdict.BLOCK:
+                return message.block(shown, findings, radius)
+            return message.unattended(shown, findings, self.here, radius)
+        except Exception:
+            logger.warning("hermes-ops: a message of the guard could not be made", exc_info=True)
+            return f"hermes-ops: {answer} because of {', '.join(found.rule for found in findings[:5])}."
+
+    def _radius(self) -> str:
+        targets = [target for found in self.findings for target in found.targets]
+        local = not self.where.is_container
+        return blast.radius(targets, self.where.cwd, self.where.home) if targets and local else ""
 
     def log(self, answer: str, **more: str) -> None:
         took = time.perf_counter() - self.started
@@ -189,7 +201,7 @@ def _let_through(call: calls.Call) -> None:
 def _failed(tool: str, args: object, ids: dict[str, Any], error: Exception) -> Directive | None:
     """What is answered when the guard itself failed: what a question becomes here."""
     kind = type(error).__name__
-    found = Found("guard.error", Verdict.APPROVE, f"the guard failed while it judged this ({kind})")
+    found = Found("guard.error", Verdict.APPROVE, "the guard failed")
     here = presence.look(str(ids.get("session_id") or ""))
     try:
         home = hermes_home()
@@ -198,13 +210,13 @@ def _failed(tool: str, args: object, ids: dict[str, Any], error: Exception) -> D
     except Exception:  # whatever failed may fail again
         unattended = presence.BLOCK
     answer = presence.answer(found.verdict, here, unattended)
-    shown = f"a call of {tool}"
     if answer == presence.ALLOW:
         return None
+    why = f"hermes-ops could not judge this call of {tool}: the guard failed ({kind}, {found.rule})."
     if answer == presence.BLOCK:
-        return {"action": "block", "message": message.unattended(shown, (found,), here)}
+        return {"action": "block", "message": f"BLOCKED: {why} Nobody can be asked here: {here.reason}."}
     key = message.rule_key((found,), tool, repr(args)[:100_000], None)
-    return {"action": "approve", "message": message.ask(shown, (found,)), "rule_key": key}
+    return {"action": "approve", "message": why, "rule_key": key}
 
 
 def _logged(write: Callable[[], None]) -> None:

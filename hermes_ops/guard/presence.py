@@ -56,11 +56,9 @@ def answer(
         return ALLOW
     if presence.who == NOBODY:
         return unattended if unattended in (ALLOW, ASK) else BLOCK
-    if presence.bypassed and presence.person:
+    if presence.person and (presence.bypassed or withheld):
         return ALLOW
-    if not presence.reachable:
-        return BLOCK
-    return ALLOW if withheld and presence.person else ASK
+    return ASK if presence.reachable else BLOCK
 
 
 def look(session_id: str = "") -> Presence:
@@ -98,6 +96,11 @@ def gate() -> Any:
     return module
 
 
+def asks_itself() -> bool:
+    """Does the host ask about commands of its own accord in this process, whatever else it takes it for?"""
+    return _set("HERMES_EXEC_ASK")
+
+
 def approved_before(rule_key: str) -> bool:
     """Has a person answered "session" or "always" to this key of ours?"""
     try:
@@ -114,7 +117,7 @@ def _look(session_id: str) -> Presence:
         return Presence(NOBODY, "a scheduled job", bypassed)
     interactive = bool(approval._is_interactive_cli())
     in_gateway = bool(approval._is_gateway_approval_context())
-    asks_chat = in_gateway or (interactive and _set("HERMES_EXEC_ASK"))
+    asks_chat = in_gateway or (interactive and asks_itself())
     if _notifies(approval):
         if asks_chat or bypassed:
             return Presence(CHAT, "", bypassed)

@@ -110,7 +110,9 @@ def host_asks(tool: str, text: str, here: presence.Presence, backend: Backend, s
 
     In its smart mode a model may answer in the person's place; `smart` "trust" takes that for an answer.
     """
-    if not here.person or not here.reachable or here.bypassed or backend.isolated:
+    if not here.person or here.bypassed or backend.isolated:
+        return False
+    if not here.reachable and not (tool == "terminal" and presence.asks_itself()):
         return False
     try:
         approval = presence.gate()

@@ -160,6 +160,9 @@ def test_a_chat_is_no_job_after_a_job_has_run_but_the_host_can_no_longer_ask_it(
     assert "the person here cannot be asked: a scheduled job has run" in served.agent.text("late")
     found = ran(served.home)
     assert f"{ASKED}-late" not in found and f"{PLAIN}-late-plain" in found
+    folder, removal = marker(served.home, "late")  # about commands that it knows the host still asks
+    served.chat("late", call("terminal", {"command": removal}, "removal late"), answers=("/approve",))
+    assert not folder.exists()
     assert warnings(served.home) == []
 
 

@@ -87,6 +87,16 @@ def test_a_person_whom_the_host_would_not_ask_is_not_overruled_by_the_setting_fo
     assert answer(Verdict.APPROVE, UNHEARD, "allow") == answer(Verdict.APPROVE, UNHEARD, "ask") == BLOCK
 
 
+def test_a_person_who_cannot_be_reached_by_our_question_may_be_by_the_hosts_own(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert answer(Verdict.APPROVE, UNHEARD, withheld=True) == ALLOW
+    host.dangerous = (True, "recursive delete", "recursive delete")
+    assert not asks(host, UNHEARD)
+    monkeypatch.setenv("HERMES_EXEC_ASK", "1")
+    assert asks(host, UNHEARD) and not asks(host, UNHEARD, tool="execute_code")
+
+
 def test_a_host_that_cannot_be_read_is_given_the_word() -> None:
     assert answer(Verdict.APPROVE, Presence(UNKNOWN)) == ASK
 

@@ -1,0 +1,245 @@
+"""The callback as the host calls it: what it answers, what it writes down, and that it never fails open."""
+
+from __future__ import annotations
+
+import importlib
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hermes_ops import guard
+from hermes_ops.guard import calls, decisions, hook, presence, surroundings
+from hermes_ops.guard.accepted import accept
+from hermes_ops.guard.presence import CHAT, NOBODY, TERMINAL, Presence
+
+ASKED = "git push --force origin main"
+NEVER = "hermes-ops-guard-canary"
+SECRET = "gh" + "p_" + "c6Tk1YnQs8MuS3wXo7bA" + "0fZg4iKl2vEh"
+Call = Callable[..., dict[str, str] | None]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path))
+    monkeypatch.setattr(hook, "hermes_home", lambda: tmp_path)
+    monkeypatch.setattr(decisions, "_counted", 0.0)
+    monkeypatch.setattr(calls, "INPUTS", calls.Inputs())
+    monkeypatch.setattr(hook, "_complained", False)
+    return tmp_path
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch, home: Path) -> Callable[[Presence], None]:
+    def set_presence(value: Presence) -> None:
+        monkeypatch.setattr(presence, "look", lambda session="": value)
+        monkeypatch.setattr(presence, "approved_before", lambda key: False)
+        monkeypatch.setattr(surroundings, "host_asks", lambda *_: False)
+
+    set_presence(Presence(TERMINAL))
+    return set_presence
+
+
+def terminal(command: str, **more: Any) -> dict[str, str] | None:
+    args = {"command": command, "workdir": "/work", **more}
+    return guard.pre_tool_call(tool_name="terminal", args=args, task_id="t1", session_id="", tool_call_id="")
+
+
+def records(home: Path) -> list[tuple[str, str]]:
+    return [(one["answer"], (one.get("rules") or [""])[0]) for one in decisions.read(home)]
+
+
+def test_an_ordinary_call_gets_no_answer_and_is_counted(home: Path, here: object) -> None:
+    assert terminal("ls -l && git status") is None
+    assert guard.pre_tool_call(tool_name="execute_code", args={"code": "print(1)"}) is None
+    assert records(home) == [("allow", "")]
+
+
+def test_a_question_has_a_message_and_a_key_and_a_block_has_a_message(home: Path, here: object) -> None:
+    asked = terminal(f"{ASKED} # {SECRET}")
+    assert asked is not None and asked["action"] == "approve" and "git.force-push" in asked["message"]
+    assert asked["rule_key"].startswith("hermes-ops:git.force-push:") and SECRET not in str(asked)
+    never = terminal(NEVER)
+    assert never is not None and never["action"] == "block" and "guard.canary" in never["message"]
+    assert set(never) == {"action", "message"}
+    assert records(home) == [("ask", "git.force-push"), ("block", "guard.canary")]
+    assert SECRET not in str(list(decisions.read(home)))
+
+
+def test_where_nobody_is_a_question_is_a_block_of_its_own_words(
+    home: Path, here: Callable[[Presence], None]
+) -> None:
+    here(Presence(NOBODY, "a scheduled job", bypassed=True))
+    blocked = terminal(ASKED)
+    assert blocked is not None and blocked["action"] == "block"
+    assert "nobody can be asked here: a scheduled job" in blocked["message"]
+    here(Presence(CHAT, bypassed=True))
+    assert terminal(ASKED) is None
+    assert records(home) == [("block", "git.force-push"), ("bypassed", "git.force-push")]
+
+
+def test_the_accepted_policy_decides_what_is_done_where_nobody_is(
+    home: Path, here: Callable[[Presence], None]
+) -> None:
+    here(Presence(NOBODY, "a scheduled job"))
+    (home / "ops").mkdir()
+    for written, action in (("allow", None), ("ask", "approve"), ("block", "block")):
+        (home / "ops" / "guard.toml").write_text(f'unattended = "{written}"\n', "utf-8")
+        accept(home, time.time())
+        answered = terminal(ASKED)
+        assert (answered["action"] if answered else None) == action
+        assert terminal(NEVER)["action"] == "block"  # type: ignore[index]
+
+
+def test_in_report_mode_nothing_is_stopped_and_all_is_written_down(home: Path, here: object) -> None:
+    (home / "ops").mkdir()
+    (home / "ops" / "guard.toml").write_text('mode = "report"\n', "utf-8")
+    accept(home, time.time())
+    assert terminal(ASKED) is None and terminal(NEVER) is None
+    assert records(home) == [("report", "git.force-push"), ("report", "guard.canary")]
+    assert [one["would"] for one in decisions.read(home)] == ["ask", "block"]
+
+
+def test_a_finding_that_a_person_has_approved_is_not_asked_again(
+    home: Path, here: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = terminal(ASKED)["rule_key"]  # type: ignore[index]
+    monkeypatch.setattr(presence, "approved_before", lambda asked: asked == key)
+    assert terminal(ASKED) is None
+    assert terminal(ASKED, workdir="/elsewhere") is not None and terminal(ASKED + " dev") is not None
+    assert terminal(NEVER) is not None
+
+
+def test_our_question_is_withheld_where_the_host_asks_and_a_block_never_is(
+    home: Path, here: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(surroundings, "host_asks", lambda *_: True)
+    assert terminal(ASKED) is None and terminal(NEVER) is not None
+    assert records(home)[0] == ("withheld", "git.force-push")
+
+
+@pytest.mark.parametrize(
+    "tool, args",
+    [
+        ("write_file", {"path": "~/.ssh/authorized_keys", "content": "ssh-ed25519 AAAA x"}),
+        ("patch", {"mode": "patch", "patch": "*** Begin Patch\n*** Delete File: /etc/passwd\n*** End Patch"}),
+        ("execute_code", {"code": f"import os\nos.system({NEVER!r})"}),
+        ("rlm_exec", {"code": f"import subprocess\nsubprocess.run([{NEVER!r}])"}),
+        ("cronjob", {"action": "create", "script": f"{NEVER}\nls"}),
+        ("skill_manage", {"action": "write_file", "file_path": "scripts/a.sh", "file_content": NEVER}),
+        ("write_file", {"path": "~/.bashrc", "content": NEVER}),
+        ("write_file", {"path": "/etc/cron.d/x", "content": f"* * * * * root {NEVER}"}),
+    ],
+)
+def test_every_way_to_run_or_write_what_must_never_be_is_blocked(
+    home: Path, here: object, tool: str, args: dict[str, Any]
+) -> None:
+    answered = guard.pre_tool_call(tool_name=tool, args=args, task_id="t")
+    assert answered is not None and answered["action"] == "block"
+
+
+def test_input_of_a_process_is_forgotten_when_it_was_stopped(
+    home: Path, here: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(surroundings, "process", lambda session: surroundings.Process("bash", "/w"))
+
+    def typed(action: str, data: str) -> dict[str, str] | None:
+        args = {"action": action, "session_id": "p", "data": data}
+        return guard.pre_tool_call(tool_name="process", args=args)
+
+    assert typed("write", NEVER[:6]) is None
+    assert typed("submit", NEVER[6:]) is not None
+    assert typed("submit", "") is None and typed("submit", "ls") is None
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {},
+        {"tool_name": None},
+        {"tool_name": ["terminal"]},
+        {"tool_name": "terminal"},
+        {"tool_name": "terminal", "args": None},
+        {"tool_name": "terminal", "args": "ls"},
+        {"tool_name": "terminal", "args": {"command": 3, "workdir": object()}},
+        {"tool_name": "terminal", "args": {"command": "ls", "workdir": 7}, "session_id": None, "task_id": 5},
+        {"tool_name": "patch", "args": {"path": "x" * 100_000}, "unheard_of": object()},
+        {"tool_name": "write_file", "args": {"path": "a\0b", "content": "\ud800"}},
+        {"tool_name": "process", "args": {"action": "write", "session_id": {}, "data": []}},
+    ],
+)
+def test_no_call_raises_whatever_the_host_passes(home: Path, here: object, told: dict[str, Any]) -> None:
+    assert guard.pre_tool_call(**told) is None
+
+
+def broken(*_: object, **__: object) -> None:
+    raise RuntimeError("broken")
+
+
+@pytest.mark.parametrize("part", ["calls.read", "policy.current", "policy.judge", "surroundings.backend"])
+def test_an_error_of_the_guard_is_a_question_and_no_permission(
+    home: Path, here: Callable[[Presence], None], monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    module, _, name = part.partition(".")
+    monkeypatch.setattr(importlib.import_module(f"hermes_ops.guard.{module}"), name, broken)
+    asked = terminal("ls")
+    assert asked is not None and asked["action"] == "approve" and "guard.error" in asked["rule_key"]
+    here(Presence(NOBODY, "a scheduled job"))
+    blocked = terminal("ls")
+    assert blocked is not None and blocked["action"] == "block" and "a scheduled job" in blocked["message"]
+
+
+@pytest.mark.parametrize("part", ["message.ask", "message.block", "message.command", "blast.radius"])
+def test_an_answer_stands_when_its_message_cannot_be_made(
+    home: Path, here: object, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    module, _, name = part.partition(".")
+    monkeypatch.setattr(importlib.import_module(f"hermes_ops.guard.{module}"), name, broken)
+    for asked in (ASKED, "rm -rf /work/data"):
+        assert terminal(asked)["action"] == "approve"  # type: ignore[index]
+    assert terminal(NEVER)["action"] == "block"  # type: ignore[index]
+
+
+def test_a_guard_that_cannot_be_loaded_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(hook, "judged_call")
+    answered = terminal("ls")
+    assert answered is not None and answered["action"] == "approve" and "rule_key" in answered
+    assert guard.pre_tool_call(tool_name="read_file", args={}) is None
+
+
+def test_a_log_that_cannot_be_written_stops_nothing_and_is_said_once(
+    home: Path, here: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    (home / "ops").write_text("no folder")
+    assert terminal("ls") is None and terminal(ASKED) is not None and terminal(NEVER) is not None
+    assert sum("cannot be written" in one.getMessage() for one in caplog.records) == 1
+
+
+def test_calls_beside_each_other_get_their_own_answers(home: Path, here: object) -> None:
+    answers: dict[int, Any] = {}
+
+    def one(number: int) -> None:
+        answers[number] = terminal((NEVER, "ls", ASKED)[number % 3])
+
+    threads = [threading.Thread(target=one, args=(number,)) for number in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    actions = [answers[number]["action"] if answers[number] else None for number in range(12)]
+    assert actions == ["block", None, "approve"] * 4
+
+
+def test_a_text_of_any_length_gets_an_answer_in_bounded_time(home: Path, here: object) -> None:
+    def seconds(length: int) -> float:
+        started = time.perf_counter()
+        for tool, key in (("terminal", "command"), ("execute_code", "code"), ("write_file", "content")):
+            args = {key: "echo $(x" * length, "path": "~/.bashrc"}
+            guard.pre_tool_call(tool_name=tool, args=args)
+        return time.perf_counter() - started
+
+    seconds(10)
+    assert seconds(400_000) < 20 * max(seconds(20_000), 0.02)
