@@ -16,7 +16,8 @@ from .surroundings import Process
 SHELL, PYTHON = "shell", "python"
 _MOST_INPUT = 8_000  # characters of a process's input that are kept
 _MOST_PROCESSES = 64
-_MOST_SCRIPT = 256_000  # bytes of a script that are read
+_MOST_CODE = 120_000  # characters of a file; the judges say of a text of this length that it is too long
+_MOST_CHANGES = 200  # files of one patch
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Write:
 class Call:
     """What a tool call would do. `shown` is what a person is shown of it; `process` is whose input it is.
 
-    `content` is what would be written, when it is not code.
+    `content` is what would be written; `excess` is how many files of a patch were too many to look at.
     """
 
     codes: tuple[Code, ...] = ()
@@ -48,6 +49,7 @@ class Call:
     shown: str = ""
     process: str = ""
     content: str = ""
+    excess: int = 0
 
     @property
     def exact(self) -> str:
@@ -149,17 +151,21 @@ def _skill_manage(args: dict[str, Any], place: _Place) -> Call | None:
 
 
 def _written(changes: list[tuple[str, str, str]], place: _Place) -> Call:
-    codes: list[Code] = []
-    for path, action, content in changes:
+    texts: dict[str, list[str]] = {}
+    for path, action, content in changes[:_MOST_CHANGES]:
         full = _full(path, place.cwd)
         if action == "write" and content:
-            texts = written.codes(full, content, place.hermes_home)
-            codes += [Code(language, text, f"what {path} would run") for language, text in texts]
+            for language, text in written.codes(full, content[:_MOST_CODE], place.hermes_home):
+                texts.setdefault(language, []).append(text)
+    names = ", ".join(path for path, _, _ in changes[:_MOST_CHANGES])
     return Call(
-        tuple(codes),
-        tuple(Write(path, action) for path, action, _ in changes),
-        shown=", ".join(path for path, _, _ in changes),
+        tuple(
+            Code(language, "\n".join(found), f"what {names} would run") for language, found in texts.items()
+        ),
+        tuple(Write(path, action) for path, action, _ in changes[:_MOST_CHANGES]),
+        shown=names,
         content="\0".join(content for _, _, content in changes),
+        excess=max(0, len(changes) - _MOST_CHANGES),
     )
 
 
@@ -173,7 +179,7 @@ def _content(path: str) -> str | None:
 
     try:
         with open_regular(path) as file:
-            return file.read(_MOST_SCRIPT).decode("utf-8", "replace")
+            return file.read(_MOST_CODE).decode("utf-8", "replace")
     except (OSError, ValueError):
         return None
 

@@ -65,6 +65,12 @@ def judge(call: calls.Call, where: Surroundings, rules: policy.Policy) -> Judgem
     for write in call.writes:
         findings += write_findings(write.path, where.cwd, where.home, where.hermes_home)
         findings += _by_policy(write, where, rules)
+    if call.excess:
+        findings.append(
+            Found(
+                "guard.too-many-files", Verdict.APPROVE, f"changes {call.excess} files more than are judged"
+            )
+        )
     return rules.settle(judged(findings, unread))
 
 

@@ -6,6 +6,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 
 from ..core.incident_text import redacted
 from .presence import Presence
@@ -13,8 +14,9 @@ from .verdict import Found, Verdict
 
 MOST_COMMAND = 160
 MOST_PART = 100
+MOST_WHY = 240
 MOST_REASONS = 3
-_MOST_READ = 20_000  # characters of a text that are redacted before it is cut
+_MOST_READ = 4_000  # characters of a text that are redacted before it is cut
 _BLANK = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
@@ -75,12 +77,18 @@ def command(text: str, limit: int = MOST_COMMAND) -> str:
 
     Redacted before it is cut, so that no half of a secret is left; the middle is left out of a long one.
     """
-    # A piece of a text that is cut here could hold half a secret: only whole words of it are kept.
-    text = text if len(text) <= _MOST_READ else text[:_MOST_READ].rpartition(" ")[0] + " ..."
-    line = visible(" ".join(redacted(text).split()))
+    line = _line(text)
     if len(line) <= limit:
         return line
     return f"{line[: limit * 2 // 3].rstrip()} [...] {line[-limit // 3 :].lstrip()}"
+
+
+@lru_cache(maxsize=8)
+def _line(text: str) -> str:
+    if len(text) > _MOST_READ:
+        # The last word could be half a secret, and what comes after it the rest of a key.
+        text = text[:_MOST_READ].rpartition(" ")[0] + " ..."
+    return visible(" ".join(redacted(text).split()))
 
 
 def visible(text: str) -> str:
@@ -99,7 +107,7 @@ def _plain(letter: str) -> bool:
 
 def _reasons(findings: list[Found]) -> str:
     told = [
-        f"{visible(redacted(found.why))} ({found.rule}{_understood(found)})"
+        f"{command(found.why, MOST_WHY)} ({found.rule}{_understood(found)})"
         for found in findings[:MOST_REASONS]
     ]
     more = f"; and {len(findings) - MOST_REASONS} more" if len(findings) > MOST_REASONS else ""
@@ -115,7 +123,7 @@ def _radius(radius: str) -> str:
 
 
 def _safer(findings: list[Found], label: str) -> str:
-    ways = list(dict.fromkeys(visible(found.safer) for found in findings if found.safer))
+    ways = list(dict.fromkeys(command(found.safer, MOST_WHY) for found in findings if found.safer))
     return f"{label}: {'; '.join(ways[:2])}" if ways else ""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 
 PYTHON_SUFFIXES = (".py", ".pyw")
 SHELL_SUFFIXES = (".sh", ".bash", ".zsh", ".ksh")
@@ -53,10 +54,10 @@ def codes(path: str, content: str, hermes_home: str) -> list[tuple[str, str]]:
     if _CRON.search(path):
         found = map(_CRON_FIELDS.match, content.splitlines())
         system = "/etc/" in path
-        return [("shell", _without_user(match[1], system)) for match in found if match]
+        return _script(_without_user(match[1], system) for match in found if match)
     if _UNIT.search(path):
         found = map(_UNIT_COMMAND.match, content.splitlines())
-        return [("shell", match[1]) for match in found if match and match[1].strip()]
+        return _script(match[1] for match in found if match)
     return []
 
 
@@ -82,7 +83,7 @@ def patched(patch: str) -> list[tuple[str, str, str]]:
     """
     changes: list[tuple[str, str, list[str]]] = []
     for line in patch.splitlines():
-        header = _PATCH_HEADER.match(line)
+        header = _PATCH_HEADER.match(line) if "File:" in line else None
         if header is None:
             if changes and line.startswith("+"):
                 changes[-1][2].append(line[1:])
@@ -96,6 +97,11 @@ def patched(patch: str) -> list[tuple[str, str, str]]:
         else:
             changes.append((target, "delete" if verb == "Delete" else "write", []))
     return [(path, action, "\n".join(lines)) for path, action, lines in changes]
+
+
+def _script(commands: Iterable[str]) -> list[tuple[str, str]]:
+    text = "\n".join(command for command in commands if command.strip())
+    return [("shell", text)] if text else []
 
 
 def _by_first_line(content: str) -> str:

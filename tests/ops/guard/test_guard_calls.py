@@ -145,13 +145,13 @@ HOOK = "#!/bin/sh\nrun\n"
         (".git/hooks/pre-commit", HOOK, [("shell", HOOK)]),
         ("/w/.husky/pre-push", "npm test", [("shell", "npm test")]),
         (".git/hooks/post-merge", "#!/usr/bin/env python3\nx()", [("python", "#!/usr/bin/env python3\nx()")]),
-        ("/var/spool/cron/crontabs/me", "# c\n0 5 * * * run a b\n@daily other\nX=1", ["run a b", "other"]),
+        ("/var/spool/cron/crontabs/me", "# c\n0 5 * * * run a b\n@daily other\nX=1", ["run a b\nother"]),
         ("/etc/cron.d/job", "*/5 * * * * root run a", ["run a"]),
         ("/etc/cron.daily/job", HOOK, [("shell", HOOK)]),
         (
             "~/.config/systemd/user/x.service",
             "[Service]\nExecStart=-/bin/run a\nExecStop=stop",
-            ["/bin/run a", "stop"],
+            ["/bin/run a\nstop"],
         ),
         ("deploy.sh", "rm -rf /", []),
         ("docs/.bashrc.md", "rm -rf /", []),
@@ -195,6 +195,12 @@ def test_a_patch_in_each_of_its_forms_names_every_file() -> None:
     assert [(code.language, code.text) for code in many.codes] == [("shell", "run one\nrun two")]
     both = read("patch", {"mode": "patch", "path": "x", "new_string": "y", "patch": PATCH})
     assert both is not None and len(both.writes) == 6
+
+
+def test_a_patch_of_very_many_files_is_read_up_to_a_bound_and_says_so() -> None:
+    patch = "".join(f"*** Add File: /h/scripts/{number}.sh\n+run {number}\n" for number in range(1000))
+    call = read("patch", {"mode": "patch", "patch": patch})
+    assert call is not None and (len(call.writes), call.excess, len(call.codes)) == (200, 800, 1)
 
 
 def test_another_content_of_the_same_file_is_another_call() -> None:

@@ -57,6 +57,13 @@ def test_a_secret_at_the_end_of_what_is_read_is_not_cut_in_half() -> None:
         assert TOKEN[:10] not in message.command(shown)
 
 
+def test_a_key_that_goes_on_behind_what_is_read_is_not_shown_from_its_middle() -> None:
+    body = "\n".join("MIIEpAIBAAKCAQEA" + f"{number:048x}" for number in range(40))
+    key = f"-----BEGIN RSA {'PRIVATE'} KEY-----\n{body}\n-----END RSA {'PRIVATE'} KEY-----"
+    for length in range(0, message._MOST_READ, 97):
+        assert "MIIEpAIB" not in message.command("x " * (length // 2) + f"cat > k <<E\n{key}\nE\n", 4000)
+
+
 def test_letters_that_cannot_be_seen_are_spelled_out() -> None:
     shown = "rm\u200b -rf \u202e/tmp\u202c \x1b[31mred\x1b[0m \u3164 a\ufe0f\rb"
     text = message.command(shown)
@@ -72,7 +79,7 @@ def test_a_message_is_one_line_that_no_terminal_obeys(shown: str) -> None:
 
 
 def test_a_long_command_keeps_both_ends() -> None:
-    text = message.command("begin " + "x" * 5000 + " end")
+    text = message.command("begin " + "x" * 3000 + " end")
     assert text.startswith("begin") and text.endswith(" end") and len(text) < message.MOST_COMMAND + 10
 
 
