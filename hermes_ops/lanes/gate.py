@@ -62,7 +62,7 @@ def gate(
     """
     command = command_in(settings)
     with run(repository, worktrees_folder(repository, settings)) as here:
-        git = check_out(repository, commit, here.checkout)
+        git = check_out(repository, commit, here.checkout, [f"refs/heads/{settings.target}"])
         tree = git.tree(commit) or ""
         variables = environment(settings.keep_env) | {"HERMES_LANE": lane.name, "HERMES_LANE_COMMIT": commit}
         ran = _execute(command, here, variables, settings.timeout)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,9 +63,12 @@ def environment(variables: Mapping[str, str] = os.environ) -> dict[str, str]:
 class Git:
     """git in one folder; ``extra`` are variables of its own (an object directory, an identity)."""
 
-    def __init__(self, folder: Path, extra: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, folder: Path, extra: Mapping[str, str] | None = None, settings: Sequence[str] = ()
+    ) -> None:
         self.folder = folder
         self._extra = dict(extra or {})
+        self._settings = list(settings)
 
     def run(self, *arguments: str, timeout: float = TIMEOUT, stdin: bytes = b"") -> Said:
         """Run `git ARGUMENTS`, whatever its exit code. OpsError without git, or at the time limit."""
@@ -75,7 +78,7 @@ class Git:
         command += [word for setting in _SETTINGS for word in ("-c", setting)]
         try:
             process = subprocess.Popen(
-                [*command, *arguments],
+                [*command, *self._settings, *arguments],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -103,6 +106,16 @@ class Git:
         if said.code != 0:
             raise OpsError(f"git {arguments[0]}: {said.why}")
         return said.out.removesuffix("\n")
+
+    def without_filters(self) -> Git:
+        """git in the same folder, without the filters that the repository's own configuration names."""
+        words: list[str] = []
+        for scope in ("--local", "--worktree"):
+            said = self.run("config", scope, "--includes", "--name-only", "-z", "--get-regexp", r"^filter\.")
+            for key in said.out.split("\0"):
+                if key.endswith((".clean", ".smudge", ".process", ".required")):
+                    words += ["-c", f"{key}={'false' if key.endswith('.required') else ''}"]
+        return Git(self.folder, self._extra, words)
 
     def commit(self, name: str) -> str | None:
         """The id of the commit that a ref, branch or id names; None when there is none."""

@@ -142,12 +142,15 @@ def _prune(repository: Repository) -> Pruned:
 
 
 def uncommitted(lane: Lane, *, deleted: bool = True) -> Uncommitted:
-    """Files of a lane that no gate will see. Runs no filter that a lane may have set up."""
+    """Files of a lane that no gate will see. Runs no filter that a lane may have set up.
+
+    Without `deleted`, files that are missing do not count.
+    """
     if lane.state == "removing" and not os.path.lexists(os.path.join(lane.path, ".git")):
         return Uncommitted()
     if not os.path.isdir(lane.path):
         return Uncommitted(known=False)
-    git = Git(Path(lane.path))
+    git = Git(Path(lane.path)).without_filters()
     names: set[str] = set()
     which = "--diff-filter=ACDMRTUX" if deleted else "--diff-filter=ACMRTUX"
     for words in (("diff-files",), ("diff-index", "--cached", "HEAD")):

@@ -19,7 +19,7 @@ from ..core.typed import typed
 from ..errors import OpsError
 from .repository import Repository
 
-BRANCHES = "refs/heads/lane/"
+FILE_NAME = "lanes.json"
 MOST_NAME = 80
 _OPERATORS = frozenset("();<>|&")
 
@@ -134,8 +134,8 @@ def changing(repository: Repository) -> Iterator[Register]:
     with _file(repository).changing() as opened:
         if opened.damaged is not None:
             raise OpsError(
-                f"the register of lanes was damaged and is set aside as {opened.damaged}; lanes are "
-                "branches below lane/, and can be made known with `lanes new NAME`"
+                f"the register of lanes was damaged and is set aside as {opened.damaged}: mend it and put it "
+                f"back as {repository.state / FILE_NAME}; branches and worktrees are as they were"
             )
         register = _register(opened.data)
         yield register
@@ -163,7 +163,7 @@ def worktrees_folder(repository: Repository, settings: Settings) -> Path:
 
 
 def _file(repository: Repository) -> StateFile:
-    return StateFile(repository.state / "lanes.json", 1, lambda: _dump(Register(Settings(), {})), _register)
+    return StateFile(repository.state / FILE_NAME, 1, lambda: _dump(Register(Settings(), {})), _register)
 
 
 def _register(data: dict[str, Any]) -> Register:
