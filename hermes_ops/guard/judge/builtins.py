@@ -89,7 +89,7 @@ def judge_text(walk: Walk, call: Invocation, text: Arg) -> None:
     """Shell text that comes from somewhere unknown is a finding by itself."""
     if text.taint & {REMOTE, OPAQUE}:
         origin(walk, call, text.taint, text.source)
-    elif not text.text.strip(UNKNOWN + " \n") and UNKNOWN in text.text:
+    elif not text.text.strip(UNKNOWN + " \n") and UNKNOWN in text.text and not flows.completion(text):
         walk.report([reasons.OPAQUE_CODE.found(names.shown(call))], call)
 
 

@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from . import builtins, carriers, flows, interpreters, names, reasons, remote, shells
-from .invocation import OPAQUE, REMOTE, SHELL, UNKNOWN, Arg, Invocation, Stream, Target
+from ..rules.names import names as listed
+from . import (
+    builtins,
+    carriers,
+    flows,
+    interpreters,
+    names,
+    outputs,
+    reasons,
+    remote,
+    searches,
+    sessions,
+    shells,
+)
+from .invocation import OPAQUE, REMOTE, SECRET, SHELL, UNKNOWN, Arg, Invocation, Stream, Target
 from .wrappers import ASSIGNMENT, KEYWORDS, VERBS, WRAPPERS, command_start
 
 if TYPE_CHECKING:
@@ -14,12 +29,14 @@ if TYPE_CHECKING:
 # By program: what a command runs besides itself. Returns the output when it knows better than the flows do.
 HANDLERS = {
     **carriers.HANDLERS,
+    **searches.HANDLERS,
+    **sessions.HANDLERS,
     **remote.HANDLERS,
     **interpreters.HANDLERS,
     **shells.HANDLERS,
     **builtins.HANDLERS,
 }
-_NETWORK = frozenset(["nc", "ncat", "netcat", "socat", "telnet", "openssl", "curl", "ssh"])
+_NETWORK = listed("nc ncat netcat socat telnet openssl curl ssh")
 _CODE_OF_NETWORK = frozenset((REMOTE, OPAQUE))
 MOST_WRAPPERS = 24
 
@@ -31,10 +48,25 @@ def command(
     targets: list[Target],
     assigned: dict[str, Arg],
     appended: bool = False,
-    place: str = "",
 ) -> Stream:
     """Judge a command of expanded words; its output."""
     wrappers = walk.wrappers
+    outer_place = walk.place
+    try:
+        return _command(walk, words, stdin, targets, assigned, appended, wrappers)
+    finally:
+        walk.place = outer_place
+
+
+def _command(
+    walk: Walk,
+    words: list[Arg],
+    stdin: Stream,
+    targets: list[Target],
+    assigned: dict[str, Arg],
+    appended: bool,
+    wrappers: tuple[str, ...],
+) -> Stream:
     name = ""
     for _ in range(MOST_WRAPPERS):
         if not words:
@@ -50,6 +82,9 @@ def command(
                 head = Arg(found)
                 words = [head, *words[1:]]
                 text = found
+        if (wrappers or walk.broken) and ASSIGNMENT.match(text):
+            words = _assignment(walk, words, assigned)
+            continue
         if UNKNOWN in text:
             name = _unknown_name(walk, head, words)
             if name != names.base(text):
@@ -61,9 +96,6 @@ def command(
         if wrappers or walk.broken:
             if name in KEYWORDS and len(words) > 1:
                 words = words[1:]
-                continue
-            if ASSIGNMENT.match(text):
-                words = _assignment(walk, words, assigned)
                 continue
         body = walk.state.functions.get(text)
         if body is not None:
@@ -94,9 +126,12 @@ def command(
         if handler is not None:
             handler(walk, words, begin, assigned)
         if not rest:
+            if targets and name != "env":
+                walk.judge(Invocation(":", [Arg(":")], targets, stdin))
             break
         wrappers = (*wrappers, name)
-        place = spec.place or place
+        if spec.place and not (spec.place == "chroot" and walk.exposed):
+            walk.place = spec.place
         words = rest
     if not words:
         return flows.written(walk, targets, flows.NOTHING) if targets else flows.NOTHING
@@ -109,29 +144,29 @@ def command(
         None,
         "",
         "",
-        place or walk.place,
+        walk.place,
         wrappers,
         appended,
     )
     _origin(walk, call)
+    if walk.state.files:
+        _held(walk, call)
     output = None
     handler = HANDLERS.get(name)
     if handler is not None:
-        outer, outer_place = walk.wrappers, walk.place
+        outer = walk.wrappers
         walk.wrappers = wrappers
-        if place:
-            walk.place = place
         try:
             output = handler(walk, call)
         finally:
-            walk.wrappers, walk.place = outer, outer_place
+            walk.wrappers = outer
     elif "/" in words[0].text and walk.state.files:
         output = shells.executed(walk, call)
     walk.judge(call)
     if stdin.taint and SHELL in stdin.taint and name in _NETWORK:
         walk.report([reasons.SHELL_OUT.found(names.shown(call))], call)
     if output is None:
-        output = flows.output(walk, call)
+        output = outputs.output(walk, call)
     return flows.written(walk, targets, output) if targets else output
 
 
@@ -151,6 +186,17 @@ def _unknown_name(walk: Walk, head: Arg, words: list[Arg]) -> str:
     if bare and names.base(bare) in walk.programs:
         return names.base(bare)
     return ""
+
+
+def _held(walk: Walk, call: Invocation) -> None:
+    """Arguments that name a file of this line carry what that file holds: `curl -T /tmp/copy-of-a-key`."""
+    for at, word in enumerate(call.argv[1:], 1):
+        text = word.text
+        if word.taint or not text or text[0] == "-":
+            continue
+        held = flows.file_stream(walk, re.sub(r"^(?:[\w.-]*=)?[@<]", "", text))
+        if held.taint and SECRET in held.taint:
+            call.argv[at] = Arg(text, word.glob, held.taint, held.source)
 
 
 def _origin(walk: Walk, call: Invocation) -> None:
@@ -238,4 +284,13 @@ def _sudo(walk: Walk, words: list[Arg], begin: int, assigned: dict[str, Arg]) ->
         walk.shell(Arg(" ".join(word.text for word in words[begin:])))
 
 
-_EARLY = {"env": _env, "sudo": _sudo, "doas": _sudo}
+def _nsenter(walk: Walk, words: list[Arg], begin: int, assigned: dict[str, Arg]) -> None:
+    """`nsenter -t 1` leaves a container for the machine itself."""
+    texts = [word.text for word in words[:begin]]
+    if any(re.fullmatch(r"-\w*t1|--target=1", text) for text in texts) or any(
+        first in ("-t", "--target") and second == "1" for first, second in pairwise(texts)
+    ):
+        walk.place = ""
+
+
+_EARLY = {"nsenter": _nsenter, "env": _env, "sudo": _sudo, "doas": _sudo}

@@ -9,6 +9,7 @@ from ..shell.tree import Arithmetic, Param, Substitution, Text, Word
 from . import patterns
 from .invocation import UNKNOWN, Arg
 from .state import EMPTY, Value
+from .wrappers import ASSIGNMENT
 
 if TYPE_CHECKING:
     from .walk import Walk
@@ -80,7 +81,10 @@ def joined(arguments: list[Arg], between: str = " ") -> Arg:
 
 
 def fields(walk: Walk, word: Word) -> list[Arg]:
-    """The words one word expands to, split where unquoted expansions hold blanks."""
+    """The words one word expands to, split where unquoted expansions hold blanks; not in `name=...`."""
+    first = word.parts[0] if word.parts else None
+    if type(first) is Text and "=" in first.value and not first.quoted and ASSIGNMENT.match(first.value):
+        return [one(walk, word)]
     return _pieces(walk, word, split=True)
 
 
@@ -109,6 +113,7 @@ class _Builder:
             self.glob = True
         if taint:
             self.taint |= taint
+        if source:
             self.source = self.source or source
 
     def close(self) -> None:
@@ -344,7 +349,7 @@ def _operate(walk: Walk, part: Param, value: Arg) -> Arg:
     if op == ":":
         result = _slice(one(walk, part.argument).text, text)
     elif op in ("/", "//"):
-        pattern, new = _halves(walk, part.argument)
+        pattern, new = _halves(walk, part.argument, part.quoted)
         if UNKNOWN not in text and UNKNOWN not in pattern and UNKNOWN not in new:
             result = patterns.replaced(text, pattern, new, op == "//")
     elif op[:1] in ("#", "%"):
@@ -376,7 +381,7 @@ def _slice(wanted: str, text: str) -> str | None:
     return text[start:end]
 
 
-def _halves(walk: Walk, word: Word | None) -> tuple[str, str]:
+def _halves(walk: Walk, word: Word | None, quoted: bool) -> tuple[str, str]:
     """Pattern and replacement of `${x/pattern/text}`."""
     if word is None:
         return "", ""
@@ -384,7 +389,7 @@ def _halves(walk: Walk, word: Word | None) -> tuple[str, str]:
     after: list = []
     side = before
     for part in word.parts:
-        if side is before and type(part) is Text and not part.quoted and "/" in part.value:
+        if side is before and type(part) is Text and (quoted or not part.quoted) and "/" in part.value:
             start = 1 if not before and part.value[:1] == "/" else 0
             cut = part.value.find("/", start)
             if cut >= 0:

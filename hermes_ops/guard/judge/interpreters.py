@@ -187,7 +187,12 @@ def _cmd(walk: Walk, call: Invocation) -> Stream | None:
     words = call.argv[1:]
     for at, word in enumerate(words):
         if word.text.lower() in ("/c", "/k", "//c", "/r") and at + 1 < len(words):
-            code(walk, call, "cmd", _rest(words[at + 1 :]))
+            text = _rest(words[at + 1 :])
+            code(walk, call, "cmd", text)
+            # A backslash at the end of a drive is an escape for the shell: C:\ came as C: with what follows.
+            drives = re.sub(r"(?<!\w)([A-Za-z]):(?![\\/\w])", r"\1:\\ ", text.text)
+            if drives != text.text:
+                code(walk, call, "cmd", Arg(drives, False, text.taint, text.source))
             return None
     return None
 

@@ -104,8 +104,8 @@ class Invocation:
     def has(self, letters: str = "", *names: str) -> bool:
         """Is one of the options there: `letters` in a cluster of short ones, `names` long ("--force").
 
-        A long option counts when it is an unambiguous-looking beginning of a name of at least four characters
-        ("--recurs"), as GNU getopt takes it.
+        A long option counts when it is a beginning of a name of at least three letters ("--rec"), as GNU getopt
+        takes it.
         """
         for arg in self.argv[1:]:
             text = arg.text
@@ -113,7 +113,7 @@ class Invocation:
                 return False
             if text.startswith("--"):
                 given = text.partition("=")[0]
-                if any(given == name or (len(given) > 5 and name.startswith(given)) for name in names):
+                if any(given == name or (len(given) > 4 and name.startswith(given)) for name in names):
                     return True
             elif text.startswith("-") and len(text) > 1 and any(letter in text[1:] for letter in letters):
                 return True

@@ -113,13 +113,18 @@ def _docker(walk: Walk, call: Invocation) -> Stream | None:
     if verb in ("exec", "run", "create"):
         spec = _EXEC if verb == "exec" else _RUN
         begin, _ = command_start(words, spec, at + 1)
-        place = "" if exposes_host(texts[at:begin]) else "container"
+        exposed = exposes_host(texts[at:begin])
         rest = words[begin:]
         entry = _entrypoint(words[at:begin])
         if entry is not None:
             rest = [entry, *rest]
         if rest:
-            return shells.exec_words(walk, call, rest, place)
+            outer = walk.exposed
+            walk.exposed = exposed
+            try:
+                return shells.exec_words(walk, call, rest, "" if exposed else "container")
+            finally:
+                walk.exposed = outer
     return None
 
 

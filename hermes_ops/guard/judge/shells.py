@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ..rules.names import names as listed
 from . import builtins, flows, names, reasons
 from .invocation import OPAQUE, REMOTE, SHELL, UNKNOWN, Arg, Invocation, Stream
 from .state import EMPTY
@@ -12,25 +13,7 @@ from .state import EMPTY
 if TYPE_CHECKING:
     from .walk import Walk
 
-SHELLS = frozenset(
-    [
-        "sh",
-        "bash",
-        "zsh",
-        "dash",
-        "ksh",
-        "ksh93",
-        "mksh",
-        "ash",
-        "rbash",
-        "fish",
-        "tcsh",
-        "csh",
-        "yash",
-        "hush",
-        "rksh",
-    ]
-)
+SHELLS = listed("sh bash zsh dash ksh ksh93 mksh ash rbash fish tcsh csh yash hush rksh")
 _VALUED = frozenset(("-o", "+o", "-O", "+O", "--rcfile", "--init-file"))
 _SHELL_OUTPUT = frozenset((SHELL,))
 
@@ -40,8 +23,7 @@ def shell(walk: Walk, call: Invocation) -> Stream:
     words = call.argv[1:]
     at = 0
     text: Arg | None = None
-    takes_text = False
-    reads = interactive = False
+    takes_text = reads = interactive = only_reads = False
     while at < len(words):
         word = words[at].text
         if word in ("--", "-"):
@@ -60,7 +42,11 @@ def shell(walk: Walk, call: Invocation) -> Stream:
             takes_text = takes_text or "c" in word
             reads = reads or "s" in word
             interactive = interactive or "i" in word
+        if word[1:2] != "-" and "n" in word:
+            only_reads = word[0] == "-"
         at += 1
+    if only_reads:
+        return flows.ANYTHING
     if takes_text:
         if at >= len(words):
             return flows.ANYTHING

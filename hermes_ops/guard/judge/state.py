@@ -118,6 +118,8 @@ def fresh(cwd: str | None, home: str, hermes_home: str) -> State:
     variables: dict[str, Values] = {name: (Arg(value),) for name, value in USUAL.items()}
     if home:
         variables["HOME"] = (Arg(home),)
+        name = home.rstrip("/").rpartition("/")[2]
+        variables["USER"] = variables["LOGNAME"] = (Arg(name),)
     if hermes_home:
         variables["HERMES_HOME"] = (Arg(hermes_home),)
     return State(variables, {}, {}, (Folder(cwd),), [], "bash", {}, {})

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ..rules.names import names as listed
 from ..shell import lexical, reader
 from ..verdict import Verdict
 from . import names, reasons
@@ -30,98 +31,19 @@ _STARTS = 6
 _LONGEST_AGAIN = 8000
 _WORD = re.compile(r"[\s;&|]*(\S+)[ \t]*")
 _BOUNDARY = re.compile(r"[;&|\n(){}`]+|\b(?:do|then|else)\b")
-_NO_COMMANDS = frozenset(
-    ["fi", "done", "esac", "}", ")", ";;", "in", "for", "case", "select", "function", "]]", "[["]
-)
+_NO_COMMANDS = listed("fi done esac } ) ;; in for case select function ]] [[")
 
 # Words that make text nobody could read a matter for a person.
 RISKY = (
     SHELLS
     | frozenset(INTERPRETERS)
-    | frozenset(
-        [
-            "rm",
-            "rmdir",
-            "unlink",
-            "shred",
-            "dd",
-            "mkfs",
-            "wipefs",
-            "mv",
-            "truncate",
-            "find",
-            "xargs",
-            "parallel",
-            "sudo",
-            "doas",
-            "su",
-            "pkexec",
-            "chmod",
-            "chown",
-            "chattr",
-            "curl",
-            "wget",
-            "nc",
-            "ncat",
-            "netcat",
-            "socat",
-            "telnet",
-            "ssh",
-            "scp",
-            "sftp",
-            "rsync",
-            "eval",
-            "exec",
-            "source",
-            "trap",
-            "alias",
-            "kill",
-            "pkill",
-            "killall",
-            "shutdown",
-            "reboot",
-            "poweroff",
-            "halt",
-            "init",
-            "systemctl",
-            "service",
-            "crontab",
-            "at",
-            "iptables",
-            "nft",
-            "ufw",
-            "mount",
-            "umount",
-            "swapoff",
-            "useradd",
-            "userdel",
-            "usermod",
-            "passwd",
-            "visudo",
-            "docker",
-            "podman",
-            "kubectl",
-            "helm",
-            "terraform",
-            "aws",
-            "gcloud",
-            "az",
-            "gh",
-            "dropdb",
-            "parted",
-            "fdisk",
-            "sfdisk",
-            "cryptsetup",
-            "blkdiscard",
-            "hermes",
-            "base64",
-            "xxd",
-            "openssl",
-            "insmod",
-            "modprobe",
-            "chroot",
-            "tee",
-        ]
+    | listed(
+        "rm rmdir unlink shred dd mkfs wipefs mv truncate find xargs parallel sudo doas su pkexec chmod "
+        "chown chattr curl wget nc ncat netcat socat telnet ssh scp sftp rsync eval exec source trap "
+        "alias kill pkill killall shutdown reboot poweroff halt init systemctl service crontab at "
+        "iptables nft ufw mount umount swapoff useradd userdel usermod passwd visudo docker podman "
+        "kubectl helm terraform aws gcloud az gh dropdb parted fdisk sfdisk cryptsetup blkdiscard hermes "
+        "base64 xxd openssl insmod modprobe chroot tee"
     )
 ) - frozenset(("make", "awk", "gawk", "mawk", "nawk", "R"))
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from ..rules.families import BY_PROGRAM, FOR_ALL
+from ..rules.names import names as listed
 from ..rules.rule import Family
 from ..shell import reader
 from ..shell.tree import (
@@ -48,35 +49,11 @@ ANY_OUTPUT = Stream(piped=True)
 NO_INPUT = Stream()
 
 # Variables whose value is run: by the shell, or by programs that ask for an editor, a pager or a helper.
-_RUN_VARIABLES = frozenset(
-    [
-        "PROMPT_COMMAND",
-        "GIT_SSH_COMMAND",
-        "GIT_EDITOR",
-        "GIT_SEQUENCE_EDITOR",
-        "GIT_PAGER",
-        "GIT_ASKPASS",
-        "GIT_EXTERNAL_DIFF",
-        "GIT_PROXY_COMMAND",
-        "GIT_SSH",
-        "PAGER",
-        "MANPAGER",
-        "EDITOR",
-        "VISUAL",
-        "BROWSER",
-        "FCEDIT",
-        "LESSOPEN",
-        "LESSCLOSE",
-        "SSH_ASKPASS",
-        "SUDO_ASKPASS",
-        "RSYNC_RSH",
-        "CVS_RSH",
-        "MAILCHECK_COMMAND",
-        "SYSTEMD_PAGER",
-        "SYSTEMD_EDITOR",
-        "KUBE_EDITOR",
-        "MAKE_COMMAND",
-    ]
+_RUN_VARIABLES = listed(
+    "PROMPT_COMMAND GIT_SSH_COMMAND GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_ASKPASS "
+    "GIT_EXTERNAL_DIFF GIT_PROXY_COMMAND GIT_SSH PAGER MANPAGER EDITOR VISUAL BROWSER FCEDIT LESSOPEN "
+    "LESSCLOSE SSH_ASKPASS SUDO_ASKPASS RSYNC_RSH CVS_RSH MAILCHECK_COMMAND SYSTEMD_PAGER "
+    "SYSTEMD_EDITOR KUBE_EDITOR MAKE_COMMAND"
 )
 _STARTUP_VARIABLES = frozenset(("BASH_ENV", "ENV", "ZDOTDIR"))
 _PROMPTS = frozenset(("PS0", "PS1", "PS2", "PS3", "PS4"))
@@ -84,7 +61,7 @@ _PROGRAMS = frozenset(BY_PROGRAM) | frozenset(HANDLERS) | frozenset(WRAPPERS) | 
 
 # Commands that do not fail, so that what follows after && runs.
 _BLANK = " \t\n\r" + UNKNOWN
-_SURE = frozenset(("mkdir", "echo", "printf", ":", "true", "export", "set", "pwd", "date", "cd", "pushd"))
+_SURE = listed("mkdir echo printf : true export set pwd date cd pushd")
 
 
 class Exhausted(Exception):
@@ -125,6 +102,7 @@ class Walk:
         self.wrappers: tuple[str, ...] = ()
         self.programs = _PROGRAMS
         self.expanding: tuple[str, ...] = ()  # aliases being expanded
+        self.exposed = False  # a container that holds the machine's own root
         self.broken = False  # the words come from text that could not be read, or from another command
         self.again = 0
         self.unread = ""
@@ -465,7 +443,9 @@ class Walk:
             if targets:
                 self.judge(Invocation(":", [Arg(":")], targets, stdin, assigned))
                 if not assigned:
-                    return flows.written(self, targets, NO_OUTPUT)
+                    # `$(< file)` is what the file holds.
+                    output = stdin if all(target.op == "<" for target in targets) else NO_OUTPUT
+                    return flows.written(self, targets, output)
             elif assigned:
                 self.judge(Invocation("", [], targets, stdin, assigned))
             return NO_OUTPUT
@@ -647,7 +627,14 @@ class Walk:
             return ANY_OUTPUT
         return output
 
-    def words(self, words: list[Arg], stdin: Stream, appended: bool = False, place: str = "") -> Stream:
+    def words(
+        self,
+        words: list[Arg],
+        stdin: Stream,
+        appended: bool = False,
+        place: str = "",
+        redirects: Sequence[Target] = (),
+    ) -> Stream:
         """Judge a command that another one runs without a shell."""
         self.spend()
         if self.depth >= DEEPEST:
@@ -658,7 +645,7 @@ class Walk:
         self.broken = True
         self.depth += 1
         try:
-            return command(self, words, stdin, [], {}, appended)
+            return command(self, words, stdin, list(redirects), {}, appended)
         finally:
             self.depth -= 1
             self.place, self.wrappers, self.broken = outer

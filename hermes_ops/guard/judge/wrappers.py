@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from ..rules.names import names as listed
 from .invocation import Arg
 
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 # Words of the grammar that stand before a command where a wrapper or a broken text put them.
-KEYWORDS = frozenset(["{", "(", "!", "if", "then", "do", "else", "elif", "while", "until", "time", "coproc"])
+KEYWORDS = listed("{ ( ! if then do else elif while until time coproc")
 
 
 class Wrapper(NamedTuple):
@@ -38,7 +39,9 @@ WRAPPERS: dict[str, Wrapper] = {
         "ugpCThrtDRU",
         _long("user", "group", "prompt", "close-from", "chdir", "chroot", "host", "role", "type", "command-timeout",
               "other-user"),
-        alone=frozenset(("-l", "-v", "-k", "-K", "--list", "--validate", "-V", "--version")),
+        alone=listed(
+    "-l -v -k -K --list --validate -V --version"
+),
     ),
     "doas": Wrapper("uCa"),
     "pkexec": Wrapper("", _long("user")),

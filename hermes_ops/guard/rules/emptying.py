@@ -59,14 +59,6 @@ def _redirected(invocation: Invocation) -> Iterator[Found]:
     if name == "cat":
         if not any(argument.text == "/dev/null" for argument in invocation.arguments):
             return
-    elif (
-        not invocation.part
-        and invocation.argv
-        and len(invocation.argv) == 1
-        and name == ":"
-        and invocation.stdin.piped
-    ):
-        return
     for target in invocation.redirects:
         if target.op in (">", ">|", "&>") and target.fd in ("", "1"):
             yield from _emptied(invocation, target.arg)

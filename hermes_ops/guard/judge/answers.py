@@ -1,0 +1,228 @@
+"""What programs that answer a question print, where the answer is known: pwd, which, dirname, mktemp, ls, find."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import TYPE_CHECKING
+
+from ..rules.names import names as listed
+from . import decode, flows
+from .invocation import SECRET, UNKNOWN, Arg, Invocation, Stream
+
+if TYPE_CHECKING:
+    from .walk import Walk
+
+_SECRET = frozenset((SECRET,))
+# What lies at the root of a system, as far as it is the same everywhere.
+_ROOT_NAMES = "bin\nboot\ndev\netc\nhome\nlib\nopt\nproc\nroot\nsbin\nsrv\nsys\ntmp\nusr\nvar\n"
+_MOST_NUMBERS = 64
+
+
+def _text(value: str | None) -> Stream:
+    return flows.ANYTHING if value is None else Stream(value + "\n", True)
+
+
+def _operands(call: Invocation, valued: str = "") -> list[Arg]:
+    return list(call.operands(frozenset(f"-{letter}" for letter in valued)))
+
+
+def _pwd(walk: Walk, call: Invocation) -> Stream:
+    return _text(walk.folder().path)
+
+
+def _which(walk: Walk, call: Invocation) -> Stream:
+    names = [arg.text for arg in _operands(call) if arg.known]
+    if call.name == "type" and not call.has("pP"):
+        return flows.ANYTHING
+    return (
+        _text("\n".join(name if "/" in name else f"/usr/bin/{name}" for name in names))
+        if names
+        else flows.ANYTHING
+    )
+
+
+def _command(walk: Walk, call: Invocation) -> Stream:
+    """`command -v name`."""
+    return _which(walk, call)
+
+
+def _per_path(change):
+    def answer(walk: Walk, call: Invocation) -> Stream:
+        paths = [arg.text for arg in _operands(call, "s")]
+        if not paths or call.appended:
+            return flows.ANYTHING
+        results = [change(walk, path) for path in paths]
+        return flows.ANYTHING if None in results else _text("\n".join(results))
+
+    return answer
+
+
+def _real(walk: Walk, path: str) -> str | None:
+    here = walk.folder().path
+    if not path.startswith("/"):
+        if here is None:
+            return None
+        path = posixpath.join(here, path)
+    return posixpath.normpath(path)
+
+
+def _dirname(walk: Walk, path: str) -> str | None:
+    return posixpath.dirname(path.rstrip("/") or "/") or "."
+
+
+def _basename(walk: Walk, call: Invocation) -> Stream:
+    operands = [arg.text for arg in _operands(call, "s")]
+    if not operands:
+        return flows.ANYTHING
+    name = posixpath.basename(operands[0].rstrip("/")) or "/"
+    if len(operands) > 1 and name.endswith(operands[1]) and name != operands[1]:
+        name = name[: -len(operands[1])]
+    return _text(name)
+
+
+def _mktemp(walk: Walk, call: Invocation) -> Stream:
+    operands = [arg.text for arg in _operands(call, "p")]
+    template = operands[0] if operands else "tmp.XXXXXXXXXX"
+    folder = "" if "/" in template or (operands and not call.has("t", "--tmpdir")) else "/tmp/"
+    for at, word in enumerate(call.words()[:-1]):
+        if word == "-p":
+            folder = call.words()[at + 1].rstrip("/") + "/"
+    return _text(folder + template)
+
+
+def _whoami(walk: Walk, call: Invocation) -> Stream:
+    return _text(posixpath.basename(walk.home))
+
+
+def _getent(walk: Walk, call: Invocation) -> Stream:
+    words = call.words()
+    if words[:1] != ["passwd"]:
+        return flows.ANYTHING
+    name = words[1] if len(words) > 1 else posixpath.basename(walk.home)
+    home = "/root" if name == "root" else walk.home
+    return _text(f"{name}:x:1000:1000::{home}:/bin/bash")
+
+
+def _seq(walk: Walk, call: Invocation) -> Stream:
+    words = [word for word in call.words() if re.fullmatch(r"-?\d{1,9}", word)]
+    if not words or len(words) != len(call.argv) - 1:
+        return flows.ANYTHING
+    numbers = [int(word) for word in words]
+    first = numbers[0] if len(numbers) > 1 else 1
+    step = numbers[1] if len(numbers) > 2 else 1
+    if not step:
+        return flows.ANYTHING
+    values = range(first, numbers[-1] + (1 if step > 0 else -1), step)
+    return _text("\n".join(map(str, values))) if 0 < len(values) <= _MOST_NUMBERS else flows.ANYTHING
+
+
+def _ls(walk: Walk, call: Invocation) -> Stream:
+    """The names in the root; of other folders only that they are names."""
+    operands = [arg for arg in _operands(call) if arg.known]
+    if call.has("ls", "--size", "--long"):
+        return flows.ANYTHING
+    if call.has("d", "--directory") and operands:
+        return _text("\n".join(arg.text for arg in operands))
+    folder = operands[0].text if operands else "."
+    if folder.rstrip("/") == "" and folder or (folder in (".", "./") and walk.folder().path == "/"):
+        return Stream(_ROOT_NAMES, True)
+    if folder.rstrip("/") == "/*" or folder == "*" and walk.folder().path == "/":
+        return Stream("".join(f"/{name}\n" for name in _ROOT_NAMES.split()), True)
+    return flows.ANYTHING
+
+
+_NARROWS = re.compile(
+    r"-(?:i?name|i?path|i?regex|type|[acm](?:time|min)|newer\w*|size|user|group|perm|empty|[il]?name|links|inum"
+    r"|samefile|nouser|nogroup|xtype|wholename|maxdepth)\Z"
+)
+_PRINTS_NOT = listed("-delete -exec -execdir -ok -okdir -printf -fprint -ls -fls")
+
+
+def found(words: list[Arg]) -> tuple[list[Arg], str | None]:
+    """The folders that find searches, and the last component of what it finds: None for all, "" for something."""
+    roots: list[Arg] = []
+    at = 1
+    while at < len(words) and (
+        words[at].text in ("-H", "-L", "-P") or words[at].text[:1] not in ("-", "(", "!")
+    ):
+        if words[at].text[:1] != "-":
+            roots.append(words[at])
+        at += 1
+    texts = [word.text for word in words]
+    if not any(_NARROWS.match(text) for text in texts):
+        return roots or [Arg(".")], None
+    named = [texts[i + 1] for i, text in enumerate(texts[:-1]) if text in ("-name", "-iname")]
+    return roots or [Arg(".")], named[0] if len(named) == 1 else ""
+
+
+def _find(walk: Walk, call: Invocation) -> Stream:
+    texts = [word.text for word in call.argv]
+    if not _PRINTS_NOT.isdisjoint(texts) or "|" in texts:
+        return flows.ANYTHING
+    roots, name = found(call.argv)
+    end = decode.ZERO if "-print0" in texts else "\n"
+    lines = []
+    for root in roots[:4]:
+        base = root.text.rstrip("/")
+        if name is None:
+            lines.append(root.text)
+        lines.append(f"{base}/{UNKNOWN}" + (f"/{name}" if name else ""))
+    return Stream("".join(line + end for line in lines), True)
+
+
+def _ps(walk: Walk, call: Invocation) -> Stream:
+    """The ids of all processes: the first is there on every system."""
+    line = " ".join(call.words())
+    if re.search(r"(?:^|\s)-?\w*[eAax]\w*(?:\s|$)", line) and re.search(r"o\s*(?:pid|tgid)=?(?:\s|$)", line):
+        return Stream(f"1\n{UNKNOWN}\n", True)
+    return flows.ANYTHING
+
+
+def _pgrep(walk: Walk, call: Invocation) -> Stream:
+    operands = [arg.text for arg in _operands(call, "uUGgPt")]
+    if operands and operands[-1] in (".", ".*", ""):
+        return Stream(f"1\n{UNKNOWN}\n", True)
+    return flows.ANYTHING
+
+
+def _keys(walk: Walk, call: Invocation) -> Stream | None:
+    """Programs that print keys they keep: gpg, the keychain, secrets of a cluster."""
+    words = call.words()
+    if call.name in ("gpg", "gpg2"):
+        if any(word.startswith(("--export-secret", "--export-ssh-key")) for word in words):
+            return Stream(None, True, _SECRET, "GnuPG keys")
+        return None
+    if call.name == "security":
+        if any(word in ("dump-keychain", "export") for word in words):
+            return Stream(None, True, _SECRET, "a keychain")
+        return None
+    if {"get", "secret"} <= set(words) or {"get", "secrets"} <= set(words):
+        if any(word.startswith("-o") or word.startswith("--output") for word in words):
+            return Stream(None, True, _SECRET, "secrets of a cluster")
+    return None
+
+
+def _uname(walk: Walk, call: Invocation) -> Stream:
+    return _text("Linux") if not call.argv[1:] or call.words() == ["-s"] else flows.ANYTHING
+
+
+ANSWERS = {
+    "pwd": _pwd,
+    **dict.fromkeys(("which", "type", "whereis"), _which),
+    "command": _command,
+    **dict.fromkeys(("realpath", "readlink", "grealpath"), _per_path(_real)),
+    "dirname": _per_path(_dirname),
+    "basename": _basename,
+    "mktemp": _mktemp,
+    "whoami": _whoami,
+    "getent": _getent,
+    "seq": _seq,
+    "ls": _ls,
+    **dict.fromkeys(("find", "gfind"), _find),
+    "ps": _ps,
+    "pgrep": _pgrep,
+    "uname": _uname,
+}
+# Asked before anything else is said of their output.
+KEY_PRINTERS = dict.fromkeys(("gpg", "gpg2", "security", "kubectl", "oc"), _keys)

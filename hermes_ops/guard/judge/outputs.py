@@ -1,0 +1,375 @@
+"""What programs print, as far as it can be told: known text, and what taints go through or begin in them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..rules.names import names as listed
+from . import answers, decode, flows
+from .invocation import OPAQUE, REMOTE, SECRET, UNKNOWN, Arg, Invocation, Stream
+
+if TYPE_CHECKING:
+    from .walk import Walk
+
+_CLEAN: frozenset[str] = frozenset()
+_REMOTE = frozenset((REMOTE,))
+_SECRET = frozenset((SECRET,))
+
+_OPAQUE = frozenset((OPAQUE,))
+
+
+# Programs whose output tells nothing of what they read: counts, sums, verdicts.
+FORGETFUL = listed(
+    "wc md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum shasum md5 true false "
+    "test [ cmp sleep mkdir touch chmod chown rm ls stat du df file which type wait kill ssh-keygen "
+    "ssh-add basename dirname realpath readlink date hostname uname whoami id nproc seq"
+)
+
+
+# Programs that print the files they are given, in some form.
+READERS = listed(
+    "cat tac nl head tail less more most bat batcat rev strings xxd od hexdump base64 base32 gbase64 "
+    "sort uniq cut tr sed gsed awk gawk mawk grep egrep fgrep rg zgrep jq yq paste column fold fmt pr "
+    "tee dd gzip zcat gunzip bzcat bzip2 bunzip2 xz xzcat unxz zstd lz4 tar zip cpio openssl gpg age "
+    "iconv diff comm join split envsubst xargs python python3 perl ruby node php dos2unix cp install "
+    "uuencode qrencode pv sponge shuf look"
+)
+
+
+# Programs that fetch from the network and print it.
+FETCHERS = listed("curl wget http https xh httpie aria2c lynx w3m links fetch")
+
+
+_NETWORK_READERS = frozenset(["nc", "ncat", "netcat", "socat", "telnet"])
+
+
+_SETTERS = listed(
+    "ssh-agent gpg-agent keychain direnv brew pyenv rbenv nodenv jenv goenv opam minikube "
+    "docker-machine conda mamba micromamba starship zoxide fzf atuin mise rtx asdf thefuck kubectl "
+    "helm gh poetry pip uv npm dircolors lesspipe register-python-argcomplete fnm nvm volta hub "
+    "rustup cargo hermes just task op luarocks resize locale perl register_completion podman docker "
+    "kind k3d flux argocd terraform tofu vault aws_completer pipx pdm hatch rye eksctl istioctl oc "
+    "crc stern yq ng vr tmuxinator systemctl"
+)
+
+
+_SETTING_WORDS = listed(
+    "shellenv init hook completion completions docker-env podman-env env activate shell.bash "
+    "shell.zsh shell.posix shell -b bash zsh --init generate-shell-completion -Mlocal::lib path "
+    "--bash --zsh shell-init show-environment"
+)
+
+
+_AGENTS = frozenset(("ssh-agent", "gpg-agent", "keychain", "dircolors", "lesspipe", "resize"))
+DUMPS = frozenset(("env", "printenv", "set", "export", "declare", "typeset", "compgen"))
+
+
+# Decoders: what they make of input that is not known is opaque.
+_DECODERS = {
+    "base64": ("dD", "--decode"), "gbase64": ("dD", "--decode"), "base32": ("dD", "--decode"),
+    "xxd": ("r", "--revert"), "openssl": ("d", "-d"), "gzip": ("d", "--decompress"), "bzip2": ("d", "--decompress"),
+    "xz": ("d", "--decompress"), "zstd": ("d", "--decompress"), "gpg": ("d", "--decrypt"), "uudecode": ("", ""),
+    "gunzip": ("", ""), "zcat": ("", ""), "bzcat": ("", ""), "bunzip2": ("", ""), "xzcat": ("", ""), "unxz": ("", ""),
+    "age": ("d", "--decrypt"), "basenc": ("d", "--decode"), "rot13": ("", ""), "zlib-flate": ("", ""),
+}  # fmt: skip
+
+
+def output(walk: Walk, call: Invocation) -> Stream:
+    """What a command prints."""
+    name = call.name
+    maker = _MAKERS.get(name)
+    if maker is not None:
+        return maker(walk, call)
+    keys = answers.KEY_PRINTERS.get(name)
+    if keys is not None:
+        printed = keys(walk, call)
+        if printed is not None:
+            return printed
+    answer = answers.ANSWERS.get(name)
+    if answer is not None:
+        return answer(walk, call)
+    if name in FORGETFUL:
+        return flows.ANYTHING
+    if name in _SETTERS and (name in _AGENTS or not _SETTING_WORDS.isdisjoint(call.words())):
+        return flows.SETTINGS
+    taint, source = _CLEAN, ""
+    stdin = call.stdin
+    if stdin.taint:
+        taint, source = stdin.taint, stdin.source
+    if name in READERS:
+        return (_encrypted if name == "gpg" else _reading)(walk, call)
+    for argument in call.argv[1:]:
+        if argument.taint:
+            taint |= argument.taint
+            source = source or argument.source
+    return Stream(None, True, taint, source) if taint else flows.ANYTHING
+
+
+def _reading(walk: Walk, call: Invocation) -> Stream:
+    """The output of a program that prints its input or the files it is given."""
+    name = call.name
+    stdin = call.stdin
+    words = call.words()
+    streams: list[Stream] = []
+    options: list[str] = []
+    local = False
+    recoder = decode.RECODERS.get(name)
+    for argument in call.argv[1:]:
+        text = argument.text
+        if argument.taint:
+            streams.append(Stream(None, True, argument.taint, argument.source))
+        if text.startswith("-") and text != "-":
+            options.append(text)
+            continue
+        if "/" in text or "." in text or text in walk.state.files or walk.state.files:
+            stream = flows.file_stream(walk, text.partition("=")[2] if name == "dd" else text)
+            if stream is not flows.LOCAL:
+                streams.append(stream)
+                continue
+            local = True
+            if name in _FILE_READERS:
+                continue
+        options.append(text)
+    if stdin.piped and not (local and name in _FILE_READERS):
+        streams.append(stdin)
+    if not streams:
+        if _decodes(name, words):
+            return Stream(None, True, _OPAQUE, f"output of {name}")
+        return flows.LOCAL if local and name in _FILE_READERS else flows.ANYTHING
+    whole = flows.concatenated(streams)
+    if whole.text is not None and recoder is not None:
+        if name in ("gzip", "bzip2", "xz") and not _decodes(name, words):
+            return Stream(None, True, whole.taint, whole.source)
+        text = recoder(options, whole.text) if UNKNOWN not in whole.text or name in _LINEWISE else None
+        if text is not None:
+            return Stream(text, True, whole.taint, whole.source)
+    taint = whole.taint
+    if _decodes(name, words):
+        taint |= _OPAQUE
+        return Stream(None, True, taint, whole.source or f"output of {name}")
+    if whole.text is not None and name in _FILTERS:
+        # A filter prints some of the lines: all of them stand for what it may print.
+        return Stream(whole.text, True, taint, whole.source)
+    if name == "grep" and _counts(words):
+        return flows.ANYTHING
+    return Stream(None, True, taint, whole.source) if taint else flows.ANYTHING
+
+
+_LINEWISE = frozenset(("cat", "tee", "tac", "pv", "sponge", "stdbuf", "dos2unix"))
+
+
+# Programs whose operands are files, and which read stdin only without them.
+_FILE_READERS = _LINEWISE | frozenset(
+    "base64 gbase64 base32 xxd gzip gunzip zcat bzip2 bunzip2 bzcat xz unxz xzcat zstd rev head tail sort nl".split()
+) - {"tee", "pv"}
+
+
+_FILTERS = listed("grep egrep fgrep rg uniq nl column shuf sort head tail")
+
+
+def _counts(words: list[str]) -> bool:
+    return any(word in ("-c", "-q", "--count", "--quiet", "-l") for word in words)
+
+
+def _decodes(name: str, words: list[str]) -> bool:
+    wanted = _DECODERS.get(name)
+    if wanted is None:
+        return False
+    letters, long = wanted
+    if not letters:
+        return True
+    if name == "openssl":
+        return "-d" in words
+    for word in words:
+        if word.startswith("--"):
+            if len(word) > 3 and long.startswith(word):
+                return True
+        elif word.startswith("-") and any(letter in word for letter in letters):
+            return True
+    return False
+
+
+def _echo(walk: Walk, call: Invocation) -> Stream:
+    return _printing(call, decode.echo(call.words()))
+
+
+def _printf(walk: Walk, call: Invocation) -> Stream:
+    words = call.words()
+    if words[:1] == ["-v"] and len(words) > 2:
+        text = decode.printf(words[2:])
+        walk.state.assign(words[1], Arg(text if text is not None else UNKNOWN))
+        return flows.NOTHING
+    return _printing(call, decode.printf(words))
+
+
+def _printing(call: Invocation, text: str | None) -> Stream:
+    taint, source = _CLEAN, ""
+    for argument in call.argv[1:]:
+        if argument.taint:
+            taint |= argument.taint
+            source = source or argument.source
+    if call.appended and text is not None:
+        text = text.rstrip("\n") + " " + UNKNOWN
+    if text is not None and not text.strip(UNKNOWN + " \n"):
+        text = None if UNKNOWN in text else text
+    return Stream(text, True, taint, source)
+
+
+def _fetched(walk: Walk, call: Invocation) -> Stream:
+    """curl and wget: from the network to stdout or to a file of this line."""
+    url = next((arg.text for arg in call.argv[1:] if "://" in arg.text), "")
+    source = url.replace(UNKNOWN, "?")[:100] or call.name
+    content = Stream(None, True, _REMOTE, source)
+    words = call.words()
+    wget = call.name == "wget"
+    saved = False
+    for at, word in enumerate(words):
+        after = words[at + 1] if at + 1 < len(words) else ""
+        path = ""
+        if (word in ("-o", "--output") and not wget) or (word in ("-O", "--output-document") and wget):
+            path = after
+        elif word.startswith(("--output=", "--output-document=")):
+            path = word.partition("=")[2]
+        elif not word.startswith("--") and word.startswith("-") and len(word) > 2:
+            letter = "O" if wget else "o"
+            before, found, rest = word[1:].partition(letter)
+            if found and (wget or before.isalpha() or not before):
+                path = rest or after
+        elif word in ("-O", "--remote-name") and not wget:
+            path = url.rstrip("/").rpartition("/")[2].partition("?")[0]
+        if not wget and not path and word.startswith("-") and not word.startswith("--") and "O" in word:
+            path = url.rstrip("/").rpartition("/")[2].partition("?")[0]
+        if path and path not in ("-", "/dev/stdout"):
+            flows.remember(walk, path, content)
+            saved = True
+        elif path in ("-", "/dev/stdout"):
+            return content
+    if wget and not saved:
+        name = url.rstrip("/").rpartition("/")[2].partition("?")[0]
+        if name:
+            flows.remember(walk, name, content)
+        return flows.ANYTHING
+    return flows.ANYTHING if saved else content
+
+
+def _dump(walk: Walk, call: Invocation) -> Stream:
+    """env, printenv, set, export -p: all variables, credentials among them."""
+    words = [word for word in call.words() if not word.startswith("-")]
+    options = [word for word in call.words() if word.startswith("-")]
+    if call.name == "printenv" and words:
+        for word in words:
+            if secret_name(word):
+                return Stream(None, True, _SECRET, f"${word}")
+        return flows.ANYTHING
+    if call.name == "compgen":
+        return flows.ANYTHING
+    if words or (call.name == "set" and options):
+        return flows.NOTHING
+    if call.name in ("declare", "typeset") and options not in ([], ["-x"], ["-p"], ["-px"], ["-xp"]):
+        return flows.NOTHING
+    return Stream(None, True, _SECRET, "the environment")
+
+
+def secret_name(name: str) -> bool:
+    """Does a variable's name say that it holds a credential?"""
+    name = name.upper()
+    return name.endswith(
+        ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIALS", "_PAT", "APIKEY", "ACCESS_KEY_ID")
+    )
+
+
+def _network(walk: Walk, call: Invocation) -> Stream:
+    target = next((arg.text for arg in call.argv[1:] if not arg.text.startswith("-")), call.name)
+    return Stream(None, True, _REMOTE, f"{call.name} {target}".replace(UNKNOWN, "?")[:100])
+
+
+def _silent(walk: Walk, call: Invocation) -> Stream:
+    return flows.NOTHING
+
+
+def _tee(walk: Walk, call: Invocation) -> Stream:
+    appends = call.has("a", "--append")
+    for argument in call.operands():
+        if argument.known:
+            flows.remember(walk, argument.text, call.stdin, appends)
+    return call.stdin if call.stdin.piped else flows.ANYTHING
+
+
+def _copied(walk: Walk, call: Invocation) -> Stream:
+    """cp, mv, ln, install: the copy holds what the original holds."""
+    names = [arg for arg in call.operands(frozenset(("-m", "-o", "-g", "-t"))) if arg.known]
+    if len(names) >= 2:
+        target = names[-1].text
+        for argument in names[:-1]:
+            held = flows.file_stream(walk, argument.text)
+            if held is not flows.LOCAL:
+                flows.remember(walk, target, held)
+                flows.remember(walk, target.rstrip("/") + "/" + argument.text.rpartition("/")[2], held)
+    return flows.NOTHING
+
+
+def _archive(walk: Walk, call: Invocation) -> Stream:
+    """tar, zip, gzip and the like: the archive holds what was put in."""
+    words = call.words()
+    content = None
+    for argument in call.argv[1:]:
+        if argument.text.startswith("-") or not argument.text:
+            continue
+        held = flows.file_stream(walk, argument.text)
+        if held.taint:
+            content = held
+    if content is None:
+        if call.name in _DECODERS:
+            return _reading(walk, call)
+        return Stream(None, True, call.stdin.taint, call.stdin.source) if call.stdin.taint else flows.ANYTHING
+    archive = ""
+    if call.name in ("zip", "7z", "7za", "rar"):
+        named = [word for word in words if not word.startswith("-")]
+        archive = named[0 if call.name == "zip" else 1] if len(named) > 1 else ""
+    else:
+        for at, word in enumerate(words):
+            if (word == "-f" or ((at == 0 or word.startswith("-")) and word.endswith("f"))) and at + 1 < len(
+                words
+            ):
+                archive = words[at + 1]
+            elif word.startswith("--file="):
+                archive = word[7:]
+    carried = Stream(None, True, content.taint, content.source)
+    if archive and archive != "-":
+        flows.remember(walk, archive, carried)
+        return flows.ANYTHING
+    if call.name in ("gzip", "bzip2", "xz", "zstd") and not call.has("c", "--stdout"):
+        for argument in call.operands():
+            suffix = {"gzip": ".gz", "bzip2": ".bz2", "xz": ".xz", "zstd": ".zst"}[call.name]
+            flows.remember(walk, argument.text + suffix, carried)
+    return carried
+
+
+def _encrypted(walk: Walk, call: Invocation) -> Stream:
+    """openssl, gpg, base64 with an output file of its own."""
+    result = _reading(walk, call)
+    words = call.words()
+    for at, word in enumerate(words):
+        if word in ("-out", "-o", "--output") and at + 1 < len(words):
+            source = words[words.index("-in") + 1] if "-in" in words[:-1] else ""
+            held = flows.file_stream(walk, source) if source else result
+            flows.remember(walk, words[at + 1], held if held.taint else result)
+    return result
+
+
+_MAKERS = {
+    "echo": _echo,
+    "printf": _printf,
+    "print": _echo,
+    "curl": _fetched,
+    "wget": _fetched,
+    **{name: _network for name in ("nc", "ncat", "netcat", "socat", "telnet")},
+    **{name: (lambda walk, call: Stream(None, True, _REMOTE, call.name)) for name in
+       ("http", "https", "xh", "lynx", "w3m", "links", "fetch", "aria2c")},
+    **dict.fromkeys(DUMPS, _dump),
+    "tee": _tee,
+    **dict.fromkeys(("cp", "mv", "ln", "install", "gcp"), _copied),
+    **dict.fromkeys(("tar", "zip", "7z", "7za", "rar", "gzip", "bzip2", "xz", "zstd", "bsdtar", "cpio"), _archive),
+    **dict.fromkeys(("openssl", "age"), _encrypted),
+    **dict.fromkeys((":", "true", "false", "cd", "mkdir", "rm", "touch", "sleep", "unset", "alias", "wait", "exit"), _silent),
+}  # fmt: skip

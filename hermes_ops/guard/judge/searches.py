@@ -1,0 +1,225 @@
+"""Programs that run a command for everything they find or read: find, fd, xargs, parallel."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from . import answers, decode, flows, names, shells
+from .invocation import UNKNOWN, Arg, Invocation, Stream
+from .wrappers import Wrapper, command_start
+
+if TYPE_CHECKING:
+    from .walk import Walk
+
+_XARGS = Wrapper(
+    "ILnPsEdaJR",
+    frozenset(
+        (
+            "--arg-file",
+            "--delimiter",
+            "--max-args",
+            "--max-procs",
+            "--max-lines",
+            "--max-chars",
+            "--process-slot-var",
+        )
+    ),
+)
+
+
+_PARALLEL = Wrapper(
+    "jISaNnLPCsl",
+    frozenset(
+        f"--{name}" for name in
+        ["jobs", "arg-file", "colsep", "delay", "joblog", "max-args", "max-procs", "results", "retries", "sshlogin", "timeout", "workdir", "env", "tagstring", "halt", "tmpdir", "load", "memfree", "nice", "basefile", "sqlmaster", "pipe-part", "block", "recstart", "recend"]
+    ),
+)  # fmt: skip
+
+
+MOST_LINES = 8
+
+
+def _xargs(walk: Walk, call: Invocation) -> Stream | None:
+    words = call.argv
+    begin, _ = command_start(words, _XARGS)
+    options = [word.text for word in words[1:begin]]
+    replacement = ""
+    stdin = call.stdin
+    separator: str | None = None
+    for at, option in enumerate(options):
+        after = options[at + 1] if at + 1 < len(options) else ""
+        if option == "-I" or option == "-J":
+            replacement = after
+        elif option.startswith(("-I", "-J")):
+            replacement = option[2:]
+        elif option in ("-i", "--replace"):
+            replacement = "{}"
+        elif option.startswith("--replace="):
+            replacement = option[10:]
+        elif option == "-d":
+            separator = after.encode().decode("unicode_escape", "replace") if "\\" in after else after
+        elif option in ("-0", "--null") or re.fullmatch(r"-[0rtp]*0[0rtp]*", option):
+            separator = decode.ZERO
+        elif option in ("-a", "--arg-file"):
+            stdin = flows.file_stream(walk, after)
+        elif option.startswith("--arg-file="):
+            stdin = flows.file_stream(walk, option[11:])
+    command = words[begin:] or [Arg("echo")]
+    connected = [
+        target for target in call.redirects if target.arg.text.startswith(("/dev/tcp/", "/dev/udp/"))
+    ]
+    if connected:
+        walk.words(command, Stream(), redirects=connected)
+    text = stdin.text
+    unknown_too = text is not None and UNKNOWN in text
+    lines: list[list[str]]
+    if text is None:
+        lines = []
+    elif replacement:
+        lines = [[line.strip()] for line in text.splitlines() if line.strip()][:MOST_LINES]
+    elif separator:
+        lines = [[piece.strip("\n") for piece in text.split(separator) if piece.strip("\n")]]
+    else:
+        lines = [[piece.strip("'\"") for piece in text.split()]]
+    # What xargs reads is no input of its command, but the words may be meant so: here-documents behind them.
+    inner = stdin if text is not None else Stream()
+    if not lines:
+        if replacement:
+            unknown = Arg(UNKNOWN, False, stdin.taint, stdin.source)
+            return walk.words(_replaced(command, replacement, unknown), inner)
+        if stdin.taint:
+            command = [*command, Arg(UNKNOWN, False, stdin.taint, stdin.source)]
+        return walk.words(command, inner, appended=stdin.piped or call.appended)
+    # Without the words too: a here-document behind xargs is meant for the command as often as for xargs.
+    output = walk.words(command, inner)
+    if output.text:
+        return output
+    for line in lines:
+        given = [Arg(piece, False, stdin.taint, stdin.source) for piece in line]
+        if replacement:
+            output = walk.words(_replaced(command, replacement, given[0]), inner)
+        else:
+            more = unknown_too and any(piece.endswith(UNKNOWN) for piece in line)
+            output = walk.words([*command, *given], inner, appended=more)
+    return output
+
+
+def _replaced(command: list[Arg], mark: str, value: Arg) -> list[Arg]:
+    if not mark:
+        return command
+    return [
+        Arg(
+            word.text.replace(mark, value.text),
+            word.glob,
+            word.taint | value.taint,
+            word.source or value.source,
+        )
+        if mark in word.text
+        else word
+        for word in command
+    ]
+
+
+def _parallel(walk: Walk, call: Invocation) -> Stream | None:
+    words = call.argv
+    marks = [at for at, word in enumerate(words) if word.text in (":::", ":::+", "::::")]
+    end = marks[0] if marks else len(words)
+    begin, _ = command_start(words[:end], _PARALLEL)
+    command = words[begin:end]
+    values: list[Arg] = []
+    if marks and words[marks[0]].text != "::::":
+        values = [word for word in words[marks[0] + 1 :] if word.text not in (":::", ":::+", "::::")]
+    elif not marks and call.stdin.text is not None:
+        values = [
+            Arg(line, False, call.stdin.taint, call.stdin.source)
+            for line in call.stdin.text.splitlines()
+            if line
+        ]
+    if not command:
+        # Without a command every value is a command line.
+        for value in values[:MOST_LINES]:
+            walk.shell(value)
+        if not values and call.stdin.piped:
+            shells.from_input(walk, call, [], False)
+        return flows.ANYTHING
+    text = " ".join(word.text for word in command)
+    glob = any(word.glob for word in command)
+    if not values:
+        unknown = Arg(UNKNOWN, False, call.stdin.taint, call.stdin.source)
+        values = [unknown]
+    for value in values[:MOST_LINES]:
+        if re.search(r"\{[./#%0-9]*\}", text):
+            line = re.sub(r"\{[./#%0-9]*\}", lambda _, value=value: value.text, text)
+        else:
+            line = f"{text} {value.text}"
+        walk.shell(Arg(line, glob, value.taint, value.source))
+    return flows.ANYTHING
+
+
+_FIND_EXEC = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
+
+
+_JUDGED_WITH_FIND = frozenset("rm unlink shred srm chmod chown chgrp chattr setfacl mv truncate".split())
+
+
+def _find(walk: Walk, call: Invocation) -> Stream | None:
+    words = call.argv
+    if not any(word.text in _FIND_EXEC for word in words):
+        return None
+    roots, name = answers.found(words)
+    at = 0
+    while at < len(words):
+        if words[at].text not in _FIND_EXEC:
+            at += 1
+            continue
+        end = at + 1
+        while (
+            end < len(words)
+            and words[end].text != ";"
+            and not (words[end].text == "+" and words[end - 1].text == "{}")
+        ):
+            end += 1
+        command = words[at + 1 : end]
+        if command and names.base(command[0].text) in _JUDGED_WITH_FIND:
+            # What happens to the files is judged with find itself, where the folders and tests stand.
+            outer = walk.wrappers
+            walk.wrappers = (*outer, "find")
+            try:
+                walk.words(_replaced(command, "{}", Arg(UNKNOWN)), Stream(), appended=True)
+            finally:
+                walk.wrappers = outer
+        else:
+            for root in roots[:3]:
+                walk.words(_replaced(command, "{}", _below(root, name)), Stream())
+        at = end + 1
+    return None
+
+
+def _below(root: Arg, name: str | None) -> Arg:
+    """What find puts in the place of {}: the root itself too, unless a test may have left it out."""
+    if name is None:
+        return root
+    text = root.text.rstrip("/") + "/" + UNKNOWN + (f"/{name}" if name else "")
+    return Arg(text, root.glob, root.taint, root.source)
+
+
+def _fd(walk: Walk, call: Invocation) -> Stream | None:
+    words = call.argv
+    for at, word in enumerate(words):
+        if word.text in ("-x", "--exec", "-X", "--exec-batch"):
+            command = words[at + 1 :]
+            if not any(re.search(r"\{[./]*\}", each.text) for each in command):
+                command = [*command, Arg("./" + UNKNOWN)]
+            walk.words(_replaced(command, "{}", Arg("./" + UNKNOWN)), Stream())
+            break
+    return None
+
+
+HANDLERS = {
+    "xargs": _xargs,
+    "gxargs": _xargs,
+    "parallel": _parallel,
+    **dict.fromkeys(("find", "gfind", "bfs"), _find),
+    **dict.fromkeys(("fd", "fdfind"), _fd),
+}
