@@ -64,12 +64,13 @@ def gate(
     with run(repository, worktrees_folder(repository, settings)) as here:
         git = check_out(repository, commit, here.checkout, [f"refs/heads/{settings.target}"])
         tree = git.tree(commit) or ""
+        before = changed_files(git)  # line endings that were committed unlike the attributes say
         variables = environment(settings.keep_env) | {"HERMES_LANE": lane.name, "HERMES_LANE_COMMIT": commit}
         ran = _execute(command, here, variables, settings.timeout)
         try:
-            changed: int | None = changed_files(git) if git.commit("HEAD") == commit else None
+            after = changed_files(git) if git.commit("HEAD") == commit else None
         except OpsError:
-            changed = None
+            after = None
         end = f"exit {ran.exit}" if ran.exit is not None else ran.outcome
         text = redacted(f"$ {command.text}\n{ran.output.rstrip()}\n[{end} after {ran.duration:.1f} s]\n")
         name = f"{here.id}.log"
@@ -87,7 +88,7 @@ def gate(
             exit=ran.exit,
             outcome=ran.outcome,
             duration=round(ran.duration, 3),
-            changed=changed,
+            changed=None if after is None else max(0, after - before),
             log=name,
             log_hash=evidence.log_hash(repository, name) or "",
             at=now(),
