@@ -160,11 +160,8 @@ def _cloud(invocation: Invocation) -> Iterator[Found]:
         return
     if verbs[:1] == ("config",) or verbs[:2] == ("auth", "revoke"):
         return
-    if (
-        name == "heroku"
-        and verbs
-        and any(verbs[0].endswith(":" + end) for end in ("destroy", "reset", "delete", "remove"))
-    ):
+    # heroku apps:destroy, netlify sites:delete
+    if verbs and ":" in verbs[0] and verbs[0].rpartition(":")[2] in _DELETES:
         yield DELETED.found(invocation.part)
         return
     for word in verbs[:5]:
@@ -243,6 +240,8 @@ def _gh(invocation: Invocation) -> Iterator[Found]:
         first in ("ssh-key", "gpg-key") and second in ("add", "delete")
     ):
         yield ACCESS.found(invocation.part)
+    elif first == "workflow" and second == "disable":
+        yield REPOSITORY.found(invocation.part)
     elif first == "release" and second in ("create", "delete", "edit", "upload", "delete-asset"):
         if not any(word in ("--draft", "-d") for word in words) or second != "create":
             yield RELEASED.found(invocation.part)

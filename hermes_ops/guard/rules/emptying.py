@@ -57,7 +57,7 @@ def _copied(invocation: Invocation) -> Iterator[Found]:
 def _redirected(invocation: Invocation) -> Iterator[Found]:
     name = invocation.name
     if name == "cat":
-        if not any(argument.text == "/dev/null" for argument in invocation.arguments):
+        if all(argument.text != "/dev/null" for argument in invocation.arguments):
             return
     for target in invocation.redirects:
         if target.op in (">", ">|", "&>") and target.fd in ("", "1"):

@@ -44,6 +44,7 @@ FAMILIES: tuple[Family, ...] = (
     databases.FAMILY,
     publishing.FAMILY,
     services.FAMILY,
+    services.SCRIPTS,
     packages.FAMILY,
     privilege.FAMILY,
     exfiltration.FAMILY,

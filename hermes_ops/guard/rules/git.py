@@ -40,6 +40,7 @@ REMOVED = approve(
     "git.remove", "removes tracked files with their changes", "git rm --cached, or commit first"
 )
 RUNS = approve("git.runs-command", "makes git run a command of its own")
+HUB_DELETE = approve("git.repository-delete", "deletes a repository on the server")
 MAIL = approve("git.send-email", "sends patches to other people by mail")
 OTHER_SYSTEM = approve("git.other-discard", "discards changes or history of a working copy")
 
@@ -240,6 +241,8 @@ def _git(invocation: Invocation) -> Iterator[Found]:
     # A dangling help is no command.
     if any(argument.text in ("--help", "-h") for argument in rest[:1]):
         return
+    if invocation.name == "hub" and verb == "delete":
+        yield HUB_DELETE.found(invocation.part)
     rules = _BY_VERB.get(verb)
     if rules is not None:
         for rule in dict.fromkeys(rules(rest)):
@@ -303,6 +306,7 @@ FAMILY = Family(
         ("git update-ref -d refs/heads/x", "git.ref-change"),
         ("git rm -rf .", "git.remove"),
         ("git clone 'ext::sh -c whoami' x", "git.runs-command"),
+        ("hub delete x/y", "git.repository-delete"),
         ("git send-email --to=list@example.com 0001.patch", "git.send-email"),
         ("hg update -C default", "git.other-discard"),
     ),
@@ -346,6 +350,7 @@ FAMILY = Family(
         REF,
         REMOVED,
         RUNS,
+        HUB_DELETE,
         MAIL,
         OTHER_SYSTEM,
     ),

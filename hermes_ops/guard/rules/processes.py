@@ -78,6 +78,8 @@ def _kill(invocation: Invocation) -> Iterator[Found]:
         yield KILL_ALL.found(invocation.part)
     elif "1" in targets:
         yield KILL_INIT.found(invocation.part)
+    elif invocation.privileged and targets:
+        yield OTHERS.found(invocation.part)
 
 
 def _by_name(invocation: Invocation) -> Iterator[Found]:
@@ -158,6 +160,7 @@ FAMILY = Family(
         ("killall hermes", "processes.kill-by-name"),
         ("pkill -f .", "processes.kill-all"),
         ("sudo pkill -9 backupd", "processes.kill-others"),
+        ("sudo kill -9 4312", "processes.kill-others"),
         ("taskkill /F /IM python.exe", "processes.kill-by-name"),
         ("pm-suspend", "power.sleep"),
     ),

@@ -419,6 +419,26 @@ def _check(invocation: Invocation) -> Iterable[Found]:
     return _TABLE[invocation.name](invocation)
 
 
+def _script_check(invocation: Invocation) -> Iterable[Found]:
+    argv = invocation.argv
+    if argv and argv[0].text.startswith(("/etc/init.d/", "/etc/rc.d/", "/usr/local/etc/rc.d/")):
+        return _script(invocation)
+    return ()
+
+
+def _script(invocation: Invocation) -> Iterator[Found]:
+    words = invocation.words()
+    if words and words[0] not in _SERVICE_READS:
+        yield STOPPED.found(invocation.part)
+
+
+SCRIPTS = Family(
+    "service-scripts",
+    frozenset(),
+    _script_check,
+    examples=(("sudo /etc/init.d/nginx stop", "services.stopped"),),
+    silent=("/etc/init.d/nginx status",),
+)
 FAMILY = Family(
     "services",
     frozenset(_TABLE),

@@ -23,7 +23,7 @@ UNPACKED = approve(
 EDITOR = approve("writes.accounts-editor", "opens the editor of accounts or of who may become root")
 
 _COPY = names("cp mv install ditto rsync scp gcp ginstall gmv pax")
-_IN_PLACE = names("sed gsed perl ruby awk gawk")
+_IN_PLACE = names("sed gsed perl ruby awk gawk yq dasel")
 _EDITORS = names("ed ex vi vim nvim nano emacs pico joe micro kate gedit mcedit")
 # Their option that names the file which is written.
 _OUTPUT = {
@@ -46,7 +46,7 @@ _OUTPUT = {
     "find": names("-fprint -fprint0 -fls -fprintf"),
     "ssh-keygen": frozenset(),
 }
-_ALL_OPERANDS = names("tee truncate sponge patch shred gtee chattr")
+_ALL_OPERANDS = names("crudini tee truncate sponge patch shred gtee chattr")
 _UNPACKERS = names("tar bsdtar gtar unzip 7z cpio unrar")
 _VALUED = {
     "patch": names("-p -i -d -o -r -B"),
@@ -245,6 +245,7 @@ FAMILY = Family(
         ("dd if=s of=/usr/../etc/shadow", "writes.accounts"),
         ("sed -i '/hooks/d' ~/.hermes/config.yaml", "guard.changed"),
         ("cp rules.py ~/.hermes/plugins/hermes-ops/guard/", "guard.changed"),
+        ("yq -i '.approvals.mode=\"off\"' ~/.hermes/config.yaml", "guard.changed"),
         ("tee ~/.hermes/ops/guard.toml", "guard.changed"),
         ("cp auth.json ~/.hermes/auth.json", "guard.agent-state-changed"),
         ("cp plugin.py ~/.hermes/plugins/other/__init__.py", "guard.agent-code"),
