@@ -9,7 +9,7 @@ from .escapes import ansi_c
 from .source import Exhausted, Source, Unreadable
 from .spans import shift
 from .tokens import ENDS, NAME, QUOTED
-from .tree import Arithmetic, Param, Part, Substitution, Text, Word
+from .tree import Arithmetic, Item, Param, Part, Script, Substitution, Text, Word
 
 _ANSI_C = re.compile(r"\$'([^'\\]*(?:\\[\s\S][^'\\]*)*)'")
 _BACKQUOTED = re.compile(r"`([^`\\]*(?:\\[\s\S][^`\\]*)*)`")
@@ -24,8 +24,9 @@ _OPERATOR = re.compile(r":[-=+?]|[-=+?]|##?|%%?|//?|\^\^?|,,?|~~?|@(?=[A-Za-z]\}
 _UNTIL = {
     "}": re.compile(r"[^}'\"`$\\<>]+"),
     "]": re.compile(r"[^\]\['\"`$\\<>]+"),
+    "]}": re.compile(r"[^}\]\['\"`$\\<>]+"),
 }
-_OPENS = {"}": "${", "]": "["}
+_ESCAPED_IN_QUOTES = ("$", "`", '"', "\\", "\n", "}")
 _CUT_HEAD = re.compile(r"[A-Za-z0-9_@*#?$!:=+^,~%/-]*(?=\\\n)")
 _EXPANDS = re.compile(r"[$`\\]")
 
@@ -206,10 +207,16 @@ def _backquoted(source: Source, pos: int, parts: list[Part], quoted: bool) -> in
     source.enter()
     source.spend(3)
     piece = source.part(inner)
-    script, end = piece.script(piece, 0)
-    if end < len(piece.text):
-        source.inside.append(unclosed(piece, "a backquote", 0, end))
-    source.steps = piece.steps
+    items: list[Item] = []
+    error = None
+    try:
+        _, end = piece.script(piece, 0, items)
+        if end < len(piece.text):
+            error = unclosed(piece, "a backquote", 0, end)
+    except Unreadable as raised:
+        error = raised
+    script = Script(tuple(items), (0, len(piece.text)))
+    source.absorb(piece, pos, error, "in backquotes")
     source.depth += 1
     shift(script, piece, match.start(1), None if exact and not piece.cuts else match.span(1))
     parts.append(Substitution(script, "`", quoted))
@@ -241,12 +248,13 @@ def arithmetic(source: Source, pos: int, end: int, quoted: bool) -> tuple[Arithm
 def enclosed(
     source: Source, pos: int, close: str, quoted: bool, parts: list[Part], literal: bool = False
 ) -> int:
-    """Read up to `close` ("}" or "]") and past it: blanks and operators are text. Square brackets nest.
+    """Read up to one of the signs in `close` and past it; blanks and operators are text.
 
+    `close` is "}", or "]" for what stands in square brackets, which nest; "]}" where a brace ends that too.
     `literal`: single quotes are text (the default value of a parameter between double quotes).
     """
     source.enter()
-    start, nested = pos, 0
+    start, nested, is_index = pos, 0, close[0] == "]"
     text, plain = source.text, _UNTIL[close]
     for taken in range(source.steps + 1):  # noqa: B007
         match = plain.match(text, pos)
@@ -254,23 +262,17 @@ def enclosed(
             parts.append(Text(match[0], quoted))
             pos = match.end()
         sign = text[pos : pos + 1]
-        if sign == close and not nested:
+        if sign == "":
+            raise Unreadable(f"a {'[' if is_index else '${'} that is never closed", start)
+        if sign in close and (sign == "}" or not nested):
             pos += 1
             break
-        if sign == "":
-            raise Unreadable(
-                "a ${ that is never closed" if close == "}" else "a [ that is never closed", start
-            )
-        if (
-            sign == "["
-            or sign == "]"
-            or (sign == "'" and literal)
-            or (sign in "<>" and (quoted or close == "]"))
-        ):
-            nested += {"[": 1, "]": -1}.get(sign, 0) if close == "]" else 0
+        is_text = sign in "[]" or (sign == "'" and literal) or (sign in "<>" and (quoted or is_index))
+        if is_text:
+            nested += {"[": 1, "]": -1}.get(sign, 0)
             parts.append(Text(sign, quoted))
             pos += 1
-        elif sign == "\\" and quoted and text[pos + 1 : pos + 2] not in ("$", "`", '"', "\\", "\n", close):
+        elif sign == "\\" and quoted and text[pos + 1 : pos + 2] not in _ESCAPED_IN_QUOTES:
             parts.append(Text("\\", True))
             pos += 1
         elif sign == "`" or (sign == "$" and (quoted or text[pos + 1 : pos + 2] not in ("'", '"'))):
@@ -305,8 +307,11 @@ def _parameter(source: Source, pos: int, parts: list[Part], quoted: bool) -> int
     end, index = head.end(), None
     if text.startswith("[", end):
         inner: list[Part] = []
-        start, end = end + 1, enclosed(source, end + 1, "]", quoted, inner)
+        start, end = end + 1, enclosed(source, end + 1, "]}", quoted, inner)
         text = source.text
+        if text[end - 1] == "}":
+            parts.append(Param("", "bad", Word(merged(inner), (start, end - 1)), None, quoted))
+            return end
         index = Word(merged(inner), (start, end - 1))
     operator = _OPERATOR.match(text, end)
     if not operator or (length and not text.startswith("}", end)):

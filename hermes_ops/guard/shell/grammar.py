@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from .braces import braced
 from .expansions import enclosed, merged, unclosed
 from .here_documents import begin, gather
@@ -28,6 +30,7 @@ from .tree import Assignment, Command, Function, Item, Part, Pipeline, Redirect,
 from .words import pieces
 
 # Commands that take `name=(a b)` among their arguments.
+_NOTHING = re.compile(r"[\n;]|&(?!>)|\Z")
 _DECLARES = frozenset(("declare", "typeset", "local", "export", "readonly", "alias", "eval", "let"))
 
 
@@ -106,7 +109,7 @@ def pipeline(source: Source, pos: int) -> tuple[Command, int]:
         pos = LINE_GAP.match(text, match.end()).end()  # type: ignore[union-attr]
         if source.folds:
             source.unfold(pos)
-    if (negated or timed or pos > start) and source.text[pos : pos + 1] in ("", "\n", ";", "&"):
+    if pos > start and _NOTHING.match(source.text, pos):
         return Pipeline((Simple((), span=(pos, pos)),), (), negated, timed, (start, pos)), pos
     command, end = source.command(source, pos)
     match = PIPE.match(source.text, end)

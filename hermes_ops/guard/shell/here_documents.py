@@ -112,11 +112,12 @@ def _word(source: Source, document: HereDocument, span: tuple[int, int]) -> Word
         return Word((Text(body, True),), span)
     piece = source.part(body)
     parts: list[Part] = []
+    wrong = None
     try:
         expanded(piece, 0, parts, DOCUMENT)
     except Unreadable as error:
-        source.inside.append(error)
-    source.steps = piece.steps
+        wrong = error
+    source.absorb(piece, span[0], wrong, "in a here-document")
     word = Word(tuple(parts), (0, len(body)))
     exact = not piece.cuts and len(body) == span[1] - span[0]
     shift(word, piece, span[0], None if exact else span)

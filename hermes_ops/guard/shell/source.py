@@ -13,7 +13,7 @@ from .tree import Command, HereDocument, Script, Span
 # with a quoted delimiter. A step is two plain words, a piece of a word, or a command; costlier constructs are
 # several. Every level of nesting takes up to eight Python frames.
 CHARACTERS = 131_072
-STEPS = 6_000
+STEPS = 5_000
 DEPTH = 40
 JOINS = 400
 
@@ -46,8 +46,8 @@ class Source:
     """A text with the state of reading it.
 
     A backslash-newline inside a token is taken out of `text` when it is met, so offsets are those of the text
-    without it until `original` turns them back. `script` and `command` read a list and one command: the
-    grammar, which words need for the substitutions inside them.
+    without it until `original` turns them back. `script` (source, offset, and a list that gets the items as
+    they are read) and `command` (source, offset) are the grammar: words need it for the substitutions in them.
     """
 
     __slots__ = (
@@ -70,7 +70,7 @@ class Source:
     def __init__(
         self,
         text: str,
-        script: Callable[[Source, int], tuple[Script, int]],
+        script: Callable[..., tuple[Script, int]],
         command: Callable[[Source, int], tuple[Command, int]],
     ) -> None:
         self.text = text
@@ -95,9 +95,15 @@ class Source:
     def part(self, text: str) -> Source:
         """A source for a piece of this one, with what is left of the limits."""
         piece = Source(text, self.script, self.command)
-        piece.steps, piece.depth, piece.inside = self.steps, self.depth, self.inside
-        piece.limit = CHARACTERS
+        piece.steps, piece.depth = self.steps, self.depth
         return piece
+
+    def absorb(self, piece: Source, at: int, error: Unreadable | None, where: str) -> None:
+        """Take over what reading a piece that begins at `at` has used up, and what is wrong inside it."""
+        self.steps = piece.steps
+        self.inside += [Unreadable(one.what, at) for one in piece.inside]
+        if error:
+            self.inside.append(Unreadable(f"{where}, {error.what}", at))
 
     def enter(self) -> None:
         """One level of nesting further; `depth` is put up again by whoever called this."""
