@@ -1,4 +1,4 @@
-"""What code does to files, processes and the network, judged by the rules of the shell wherever there is a form."""
+"""What code does to files, processes and the network, judged by the shell's rules wherever there is a form."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from ..judge.invocation import OPAQUE, REMOTE, SECRET, UNKNOWN
 from ..rules.files import write_findings
 from ..rules.secrets import secret_of
 from ..verdict import Found, Verdict
-from .value import Value, taint_of
+from .value import DECODED, Value, taint_of
 from .wording import found
 
 if TYPE_CHECKING:
     from .judge import Shell
 
 # How often one text asks the shell's judge.
-SHELL_LIMIT = 60
+SHELL_LIMIT, SHELL_TEXT = 64, 24_000
+# How many paths one text may touch.
+PATH_LIMIT = 500
 ENVIRONMENT = "the environment"
 
 _SAFE = re.compile(r"[A-Za-z0-9_@%+=:,./-]+\Z")
@@ -46,6 +48,10 @@ def quoted(text: str, glob: bool = False) -> str:
     return "'" + text.replace("'", "'\"'\"'") + "'"
 
 
+class Exhausted(Exception):
+    """The code takes more steps than are spent on one text."""
+
+
 class Acts:
     """Collects the findings of what one piece of code does."""
 
@@ -57,7 +63,13 @@ class Acts:
         self.part = ""
         self.guarded = False  # inside a condition of a loop: not every file is met
         self.input_taint: frozenset[str] = frozenset()  # what comes in on stdin
+        self._text = self._paths = 0
+        self._ran: set[str] = set()
         self._asked: dict[str, list[Found]] = {}
+
+    def renew(self) -> None:
+        """Spend as much again: the text is read another way."""
+        self._text = self._paths = 0
 
     def report(self, rule: str, detail: str = "") -> None:
         self.found.append(found(rule, self.part, detail))
@@ -65,8 +77,10 @@ class Acts:
     def ask(self, text: str, ceiling: Verdict = Verdict.BLOCK) -> bool:
         """Judge shell text that stands for what the code does; True when something was found."""
         if text not in self._asked:
-            if len(self._asked) >= SHELL_LIMIT:
-                return False
+            self._text += len(text)
+            if len(self._asked) >= SHELL_LIMIT or self._text > SHELL_TEXT:
+                self.report("code.unread", "more acts than are read of one text")
+                return True
             self._asked[text] = self.shell(text)
         for one in self._asked[text]:
             verdict = min(one.verdict, ceiling)
@@ -77,6 +91,9 @@ class Acts:
 
     def expanded(self, text: str) -> str:
         """A path with ~ and the code's own change of folder resolved."""
+        self._paths += 1
+        if self._paths > PATH_LIMIT:
+            raise Exhausted
         if text[:1] == "~" and (len(text) == 1 or text[1] == "/"):
             return (self.home or "~") + text[1:]
         if self.folder and text[:1] not in ("/", "~", UNKNOWN):
@@ -136,9 +153,8 @@ class Acts:
         for one in path.each():
             text = self.expanded(one.text)
             if text and text != UNKNOWN:
-                secret = secret_of(text, self.cwd, self.home, self.hermes_home)
-                if secret:
-                    return text if isinstance(secret, bool) else text
+                if secret_of(text, self.cwd, self.home, self.hermes_home):
+                    return text
         return ""
 
     def read(self, path: Value) -> Value:
@@ -187,13 +203,31 @@ class Acts:
                 self.report("code.remote-exec", path)
             elif OPAQUE in content.taint:
                 self.report("code.opaque-exec", path)
-            elif content.is_text and words and posixpath.basename(words[0].strip("'\"")) in _SHELLS:
-                self.ask(content.text)
+            elif content.is_text and words and path not in self._ran:
+                self._ran.add(path)
+                self._run_content(posixpath.basename(words[0].strip("'\"")), path, content.text)
+
+    def _run_content(self, program: str, path: str, content: str) -> None:
+        """A file that the code wrote is run by a program, or by itself."""
+        from .judge import judge_code, language_of
+
+        if program == posixpath.basename(path):
+            first = content.partition("\n")[0]
+            program = (
+                first.split()[-1].rpartition("/")[2] if first.startswith("#!") and len(first) > 3 else "sh"
+            )
+        if program in _SHELLS:
+            self.ask(content)
+        elif language := language_of(program):
+            inner = judge_code(language, content, self.shell, self.home, self.cwd, self.hermes_home)
+            self.add(inner)
 
     def run(self, command: Value, folder: Value | None = None, stdin: Value | None = None) -> None:
         """Shell text is run."""
         for one in command.each():
             text = one.text
+            if DECODED in one.taint:
+                self.report("code.decoded-exec")
             if OPAQUE in one.taint and (not one.is_text or text[:1] == UNKNOWN):
                 self.report("code.opaque-exec")
                 continue
@@ -251,7 +285,7 @@ class Acts:
                         + (quoted(after) if after else "")
                     )
                 elif REMOTE in word.taint and text == UNKNOWN:
-                    pieces.append(f'"$({"curl -s https://example.invalid/"})"')
+                    pieces.append('"$(curl -s https://example.invalid/)"')
                 elif OPAQUE in word.taint and text == UNKNOWN and posixpath.basename(name) in _SHELLS:
                     self.report("code.opaque-exec")
                     pieces.append(quoted(text))

@@ -1,4 +1,4 @@
-"""Notebook cells: `!command` lines, `%magic` lines and `%%magic` cells turned into calls, and what magics run."""
+"""Notebook cells: `!command`, `%magic` and `%%magic` turned into calls, and what magics run."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ from urllib.parse import unquote, unquote_to_bytes
 
 from ..judge.invocation import OPAQUE, UNKNOWN
 from .value import (
+    DECODED,
     ITEM_LIMIT,
     NOTHING,
     TEXT_LIMIT,
@@ -28,9 +29,9 @@ from .value import (
     unknown,
 )
 
-_HIDDEN = frozenset([OPAQUE])
+_HIDDEN, _DECODED = frozenset([OPAQUE]), frozenset([DECODED])
 
-# Methods of constants that give a constant and whose result is no longer than a small multiple of their input.
+# Methods of constants that give a constant no longer than a small multiple of their input.
 _TEXT_METHODS = frozenset(
     [
         "strip",
@@ -155,7 +156,7 @@ def method(value: Value, name: str, args: list[Value]) -> Value | None:
             return None
         if len(known) // max(len(given[0]), 1) * len(given[1]) > TEXT_LIMIT:  # type: ignore[arg-type]
             return unknown(value)
-        return _tainted(constant(known.replace(*given[:3])), value)  # type: ignore[union-attr]
+        return _tainted(constant(known.replace(given[0], given[1])), value)  # type: ignore[union-attr]
     if (
         name in ("zfill", "ljust", "rjust", "center")
         and given
@@ -167,6 +168,9 @@ def method(value: Value, name: str, args: list[Value]) -> Value | None:
         return None
     if name == "decode" and given and str(given[0]).lower() not in _PLAIN_CODECS:
         return None
+    if name == "translate" and type(given[0] if given else None) is dict:
+        if any(type(new) is str and len(new) > 4 for new in given[0].values()):  # type: ignore[union-attr]
+            return unknown(value)
     try:
         return _tainted(constant(getattr(known, name)(*given)), value)
     except (ValueError, TypeError, AttributeError, LookupError, OverflowError):
@@ -276,7 +280,8 @@ _BYTES: dict[str, Callable[[bytes], bytes]] = {
 def _decoded(name: str, args: list[Value]) -> Value | None:
     if name in _BYTES and args:
         try:
-            return _tainted(Value(_BYTES[name](_bytes(args[0]))), args[0])
+            taint = args[0].taint | _DECODED if name in DECODERS else args[0].taint
+            return Value(_BYTES[name](_bytes(args[0])), taint=taint, source=args[0].source)
         except (ValueError, TypeError, zlib.error, binascii.Error):
             return opaque(*args) if name in DECODERS else None
     if name == "codecs.decode" and len(args) > 1:
@@ -285,10 +290,10 @@ def _decoded(name: str, args: list[Value]) -> Value | None:
             data = _TEXT_DECODERS[coder](_bytes(args[0]))
         except (KeyError, ValueError, TypeError, zlib.error, binascii.Error):
             return opaque(*args)
-        return Value(data.decode("latin-1") if coder == "rot13" else data)
+        return Value(data.decode("latin-1") if coder == "rot13" else data, taint=_DECODED)
     if name in ("bytes.fromhex", "bytearray.fromhex") and args and args[0].is_known:
         try:
-            return Value(bytes.fromhex(args[0].text))
+            return Value(bytes.fromhex(args[0].text), taint=_DECODED)
         except ValueError:
             return opaque(*args)
     return None
@@ -528,7 +533,7 @@ _FOLDS: dict[str, Callable[[list[Value]], Value | None]] = {
     "list": _list,
     "tuple": _list,
     "set": _list,
-    "iter": _identity,
+    "iter": lambda args: Value(name="endless") if len(args) > 1 else _identity(args),
     "sorted": _list,
     "reversed": _reversed,
     "range": _range,

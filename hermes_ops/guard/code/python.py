@@ -5,19 +5,20 @@ from __future__ import annotations
 import ast
 import textwrap
 import warnings
+from contextlib import suppress
 
 from ..verdict import Found
-from .acts import Acts
+from .acts import Acts, Exhausted
 from .cells import cell_magic, run_magic, translated
 from .judge import Shell
-from .python_expressions import MARK, Exhausted
+from .python_expressions import MARK
 from .python_text import judge_text
 from .python_walk import Walk
 
 # Longer or denser code is judged by its text alone: parsing takes about 1.5 microseconds a token.
-LIMIT, MARKS_LIMIT = 40_000, 5_000
+LIMIT, MARKS_LIMIT = 32_000, 4_000
 # Statements and expressions walked in one text.
-STEPS = 8_000
+STEPS = 5_000
 
 
 def parse(code: str) -> ast.Module | None:
@@ -49,7 +50,7 @@ def judge_python(
     argv: tuple[str, ...] = (),
     input_taint: frozenset[str] = frozenset(),
 ) -> list[Found]:
-    """What Python code or a notebook cell would do that should be stopped. Never raises, never runs anything."""
+    """What Python code or a notebook cell would do that should be stopped. Never raises or runs anything."""
     acts = Acts(shell, home, cwd, hermes_home)
     acts.input_taint = input_taint
     text = code.replace("\0", MARK)
@@ -66,5 +67,7 @@ def judge_python(
                 return acts.found
     except (Exhausted, RecursionError):
         pass
-    judge_text(code, acts, STEPS)
+    acts.renew()
+    with suppress(Exhausted, RecursionError):
+        judge_text(code, acts, STEPS)
     return acts.found

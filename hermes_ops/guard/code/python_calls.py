@@ -12,7 +12,7 @@ from .acts import ENVIRONMENT
 from .python_expressions import PATH, Call, canonical
 from .python_files import FILE_CALLS, PATH_CALLS, file_method
 from .python_services import cloud, database, network
-from .value import Value, either, joined, taint_of, unknown
+from .value import DECODED, Value, either, joined, taint_of, unknown
 
 if TYPE_CHECKING:
     from .python_walk import Walk
@@ -26,8 +26,24 @@ _RISKY_OWNERS = frozenset(["os", "subprocess", "shutil", "builtins", "", "pty", 
 # Processes
 
 
-def _output(call: Call) -> Value:
-    return Value(name=f"{call.name}()", of=call.arg(0, "args", "command", "cmd"))
+def _output(walk: Walk, call: Call) -> Value:
+    """What a process gives back: a download or a secret when its command says so."""
+    command = call.arg(0, "args", "command", "cmd")
+    if command is None:
+        return Value(name=f"{call.name}()")
+    words = [item.text for item in command.items] if command.items is not None else command.text.split()
+    name = words[0].rpartition("/")[2] if words else ""
+    taint, source = frozenset(), ""
+    if name in ("curl", "wget"):
+        taint, source = frozenset([REMOTE]), "the network"
+    elif name in ("env", "printenv") and len(words) == 1:
+        taint, source = frozenset([SECRET]), ENVIRONMENT
+    elif name in ("cat", "head", "tail", "base64", "xxd", "gpg", "openssl", "grep", "sed", "awk", "less"):
+        source = next(
+            (found for found in (walk.acts.secret(Value(word)) for word in words[1:8]) if found), ""
+        )
+        taint = frozenset([SECRET]) if source else taint
+    return Value(name=f"{call.name}()", of=command, taint=taint, source=source)
 
 
 def _run_text(walk: Walk, call: Call) -> Value:
@@ -37,7 +53,7 @@ def _run_text(walk: Walk, call: Call) -> Value:
             walk.acts.run_words(command.items, call.keywords.get("cwd"))
         else:
             walk.acts.run(command, call.keywords.get("workdir") or call.keywords.get("cwd"))
-    return _output(call)
+    return _output(walk, call)
 
 
 def _is_socket(value: Value | None) -> bool:
@@ -47,7 +63,7 @@ def _is_socket(value: Value | None) -> bool:
 def _subprocess(walk: Walk, call: Call) -> Value:
     command = call.arg(0, "args")
     if command is None:
-        return _output(call)
+        return _output(walk, call)
     keywords = call.keywords
     if _is_socket(keywords.get("stdin")) or (_is_socket(call.arg(3, "stdin"))):
         walk.acts.report("code.reverse-shell")
@@ -63,18 +79,7 @@ def _subprocess(walk: Walk, call: Call) -> Value:
             )
     else:
         walk.acts.run(command, folder, stdin)
-    return Value(name=f"{call.name}()", of=command, taint=_output_taint(walk, command))
-
-
-def _output_taint(walk: Walk, command: Value) -> frozenset[str]:
-    """A download by curl or wget, or a dump of the environment, comes back as what it is."""
-    words = [item.text for item in command.items] if command.items is not None else command.text.split()
-    name = words[0].rpartition("/")[2] if words else ""
-    if name in ("curl", "wget"):
-        return frozenset([REMOTE])
-    if name in ("env", "printenv") and len(words) == 1:
-        return frozenset([SECRET])
-    return frozenset()
+    return _output(walk, call)
 
 
 def _file_input(walk: Walk, value: Value | None) -> Value | None:
@@ -105,7 +110,7 @@ def _program_arguments(walk: Walk, call: Call) -> Value:
     if _is_socket(call.keywords.get("stdin")):
         walk.acts.report("code.reverse-shell")
     walk.acts.run_words(call.args, call.keywords.get("cwd"))
-    return _output(call)
+    return _output(walk, call)
 
 
 def _pty_spawn(walk: Walk, call: Call) -> Value:
@@ -160,6 +165,8 @@ def _execute(walk: Walk, call: Call) -> Value:
         if one.name == "compile()" and one.of is not None:
             one = one.of
         text = one.text
+        if DECODED in one.taint:
+            walk.acts.report("code.decoded-exec")
         if type(one.known) in (str, bytes) and text != UNKNOWN:
             if not walk.text(text):
                 walk.acts.execute(one, weak=UNKNOWN not in text)
@@ -180,6 +187,8 @@ def _evaluate(walk: Walk, call: Call) -> Value:
         if one.name == "compile()" and one.of is not None:
             one = one.of
         text = one.text
+        if DECODED in one.taint:
+            walk.acts.report("code.decoded-exec")
         if type(one.known) in (str, bytes) and text.strip(UNKNOWN):
             value = walk.expression_text(text)
             if value is not None:
@@ -364,6 +373,7 @@ def _map(walk: Walk, call: Call) -> Value | None:
         return None
     function, over = call.args[0], call.args[1]
     items = folding.elements(over)
+    walk.spend(len(items) if items is not None else 0)
     rows = [[item] for item in items[:64]] if items is not None else [[walk.element(over)]]
     if len(call.args) == 3 and items is not None:
         others = folding.elements(call.args[2]) or []
@@ -603,6 +613,7 @@ def judge_call(walk: Walk, call: Call, function: Value) -> Value | None:
         if result is not None:
             return result
     if (receiver.is_text and receiver.name != PATH) or type(receiver.known) in (bytes, int):
+        walk.spend(len(receiver.text) // 128 + sum(len(arg.items or ()) for arg in call.args[:2]) // 4)
         if method == "format":
             return either(folding.formatted(one.text, call.args, call.keywords) for one in receiver.each())
         if receiver.choices:
@@ -630,6 +641,7 @@ def judge_call(walk: Walk, call: Call, function: Value) -> Value | None:
                 return either(one for one in results if one is not None)
         result = folding.function(name, call.args)
         if result is not None:
+            walk.spend(len(result.items) // 2 if result.items is not None else 0)
             return result
         if name == "functools.partial()":
             return pass_on(walk, function, call.args, call.keywords, call)
@@ -641,11 +653,11 @@ def judge_call(walk: Walk, call: Call, function: Value) -> Value | None:
             return _program_arguments(walk, replace(call, args=[Value(name[3:]), *call.args]))
         if "__subclasses__" in name and name.count("(") > 1 and call.args:
             walk.acts.report("code.opaque-exec")
-    if receiver.name.startswith("file("):
+    if receiver.name.startswith(("file(", "archive(")):
         result = file_method(walk, call)
         if result is not None:
             return result
-    for judge in (network, database, cloud):
+    for judge in (cloud, database, network):
         result = judge(walk, call)
         if result is not None:
             return result

@@ -1,4 +1,4 @@
-"""What Python expressions come to: constants folded, names resolved to what they stand for, calls handed on."""
+"""What Python expressions come to: constants folded, names resolved, calls handed on."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from ..judge.invocation import SECRET, UNKNOWN
 from . import folding
-from .acts import ENVIRONMENT, Acts
+from .acts import ENVIRONMENT, Acts, Exhausted
 from .value import ITEM_LIMIT, TEXT_LIMIT, Value, add, either, joined, taint_of, unknown
 
 # Stands in source text for UNKNOWN, which Python's parser refuses: a letter that no code uses.
@@ -63,10 +63,6 @@ _ARITHMETIC: dict[type, Callable[[object, object], object]] = {
     ast.FloorDiv: operator.floordiv,
     ast.RShift: operator.rshift,
 }
-
-
-class Exhausted(Exception):
-    """The code takes more steps than are spent on one text."""
 
 
 @dataclass(slots=True)
@@ -172,7 +168,8 @@ class Expressions:
         if name == PATH:
             return self.path_member(value, attr)
         if not name:
-            return Value(taint=value.taint, source=value.source, of=value)
+            dunder = f"object.{attr}" if attr[:2] == "__" else ""
+            return Value(name=dunder, taint=value.taint, source=value.source, of=value)
         full = canonical(f"{name}.{attr}")
         known = folding.named_constant(full)
         if known is not None:
@@ -184,6 +181,8 @@ class Expressions:
     def path_member(self, value: Value, attr: str) -> Value:
         if attr in ("parent", "parents") and value.is_text:
             return replace(folding.function("os.path.dirname", [value]) or Value(), name=PATH)
+        if attr == "path":
+            return value
         if attr in ("name", "stem", "suffix") and value.is_text:
             return folding.function("os.path.basename", [value]) or Value()
         return Value(name=f"{PATH}.{attr}", of=value)
@@ -210,6 +209,7 @@ class Expressions:
             return either(self.path([one, other]) for one in left.each() for other in right.each())
         a, b = left.known, right.known
         if kind is ast.Mod and type(a) is str:
+            self.spend(len(a) // 128)
             return folding.percent(left, right)
         if kind is ast.Mult:
             if type(a) is int and type(b) in (str, bytes):
@@ -343,9 +343,13 @@ class Expressions:
             return Value(name=canonical(key))
         if name.endswith(("__dict__", "__globals__")):
             owner = name.rpartition(".")[0]
-            return (
-                Value(name=key) if key in _MODULES or not owner else Value(name=canonical(f"{owner}.{key}"))
-            )
+            if key in _MODULES or not owner:
+                return Value(name=key)
+            if name.endswith("__globals__"):
+                return Value(
+                    name=f"os.{key}" if key in ("system", "popen", "execv", "remove", "unlink") else key
+                )
+            return Value(name=canonical(f"{owner}.{key}"))
         return Value(name=f"{name}[]", taint=base.taint, source=base.source, of=base.of)
 
     def variable(self, key: Value) -> Value:
@@ -480,6 +484,7 @@ class Expressions:
             self.bind(target.id, value)  # type: ignore[attr-defined]
         elif kind in (ast.Tuple, ast.List):
             targets = target.elts  # type: ignore[attr-defined]
+            self.spend(len(value.known) // 4 if type(value.known) in (str, bytes) else 0)  # type: ignore[arg-type]
             items = folding.elements(value)
             for place, one in enumerate(targets):
                 if type(one) is ast.Starred:

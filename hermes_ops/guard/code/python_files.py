@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..judge.invocation import UNKNOWN
+from ..judge.invocation import SECRET, UNKNOWN
 from . import folding
 from .python_expressions import PATH, Call
 from .value import Value, either
@@ -50,6 +50,12 @@ def file_method(walk: Walk, call: Call) -> Value | None:
     receiver, method = call.receiver, call.method
     path = receiver.of
     if path is None:
+        return None
+    if receiver.name == "archive(w)":
+        source = walk.acts.secret(call.args[0]) if method in ("write", "add") and call.args else ""
+        if source:
+            content = walk.acts.read(call.args[0])
+            walk.acts.write(path, content)
         return None
     if receiver.name == "file(r)":
         return walk.acts.read(path) if method.startswith("read") else None
@@ -96,7 +102,10 @@ def _copy(walk: Walk, call: Call) -> Value:
     source, target = call.arg(0, "src"), call.arg(1, "dst")
     if source is not None and target is not None:
         walk.acts.pair("cp -r" if call.name == "shutil.copytree" else "cp", source, target)
-        if source.text in walk.acts.files and target.is_known:
+        secret = walk.acts.secret(source)
+        if secret and target.is_known:
+            walk.acts.files[walk.acts.expanded(target.text)] = Value(taint=frozenset([SECRET]), source=secret)
+        elif source.text in walk.acts.files and target.is_known:
             walk.acts.files[target.text] = walk.acts.files[source.text]
     return target if target is not None else Value()
 
@@ -198,10 +207,6 @@ def _archive(walk: Walk, call: Call) -> Value | None:
     if path is not None and path.is_text and mode is not None and mode.text[:1] in ("w", "a", "x"):
         walk.acts.write(path)
         return Value(name="archive(w)", of=path)
-    return None
-
-
-def _archived(walk: Walk, call: Call) -> Value | None:
     return None
 
 

@@ -88,12 +88,15 @@ def network(walk: Walk, call: Call) -> Value | None:
     if name.startswith(("socket.", "ssl.")):
         if method in ("recv", "recvfrom", "makefile", "read", "readline", "recv_into"):
             return Value(taint=frozenset([REMOTE]), source="a socket", name=f"{name}()")
-        return Value(name=f"{name}()")
+        kept = call.receiver.taint & {REMOTE}
+        return Value(name=f"{name}()", taint=kept, source=call.receiver.source if kept else "")
     if name.startswith("asyncio.") and method in ("read", "readline", "readuntil"):
         return Value(taint=frozenset([REMOTE]), source="a socket", name=f"{name}()")
     if _FETCHES.match(name):
         return Value(name=f"{name}()", taint=frozenset([REMOTE]), source="the network")
-    return Value(name=f"{name}()" if len(name) < 160 else "", taint=taint & {REMOTE}, of=call.receiver.of)
+    kept = (taint | call.receiver.taint) & {REMOTE}
+    source = call.receiver.source or source if kept else ""
+    return Value(name=f"{name}()" if len(name) < 160 else "", taint=kept, source=source, of=call.receiver.of)
 
 
 _EXECUTES = frozenset(
@@ -135,7 +138,9 @@ def database(walk: Walk, call: Call) -> Value | None:
     elif method == "execute_command" and call.args and call.args[0].is_text:
         walk.acts.add(redis_findings(call.args[0].text.split()))
     elif (
-        method == "delete" and call.name.endswith(("objects.all().delete", ".query.delete")) and not call.args
+        method == "delete"
+        and call.name.endswith(("objects.all().delete", ".query.delete", ".query().delete"))
+        and not call.args
     ):
         walk.acts.report("code.rows-deleted")
     elif method == "drop_all" and not any(_is_throw_away(one) for one in [call.receiver, *call.all()]):

@@ -4,40 +4,54 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_right
 
-from .acts import Acts
-from .python_expressions import MARK, Exhausted
+from ..rules.names import names
+from .acts import Acts, Exhausted
+from .python_expressions import MARK
 from .python_walk import Walk
 from .value import Value
 
-# How many calls of one text are read, and how long one may be.
-CALLS, CALL_LENGTH = 200, 4_000
+# How much of a text is read: characters, calls, characters of one call and of all calls together.
+LIMIT, CALLS, CALL_LENGTH, BUDGET = 131_072, 160, 2_000, 40_000
 
 _STRING = (
-    r"(?:[rRbBuUfF]{0,2})(?:\"\"\"(?:[^\\]|\\.)*?\"\"\"|'''(?:[^\\]|\\.)*?'''"
+    r"(?:[rRbBuUfF]{1,2}(?=[\"']))?(?:\"\"\"(?:[^\\\"]|\\.|\"(?!\"\"))*\"\"\"|'''(?:[^\\']|\\.|'(?!''))*'''"
     r"|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*')"
 )
+_QUOTED = re.compile(rf"(?P<string>{_STRING})|(?P<comment>\#[^\n]*)|(?P<stray>[\"'])", re.DOTALL)
 _TOKEN = re.compile(
     rf"(?P<string>{_STRING})|(?P<comment>\#[^\n]*)|(?P<open>[(\[{{])|(?P<close>[)\]}}])", re.DOTALL
 )
 _RISKY = re.compile(
-    r"(?:\b[A-Za-z_][\w.]*(?:\([^()\n]{0,200}\))?\.)?\b(?P<name>system|popen|run|call|check_call|check_output|Popen"
-    r"|getoutput|getstatusoutput|rmtree|remove|unlink|execv[pe]{0,2}|execl[pe]{0,2}|spawn\w*|exec|eval|terminal"
-    r"|write_file|write_text|write_bytes|dup2|kill|killpg|chmod|chown|rename|replace|move|truncate|create_subprocess"
-    r"_shell|create_subprocess_exec|executescript|execute|urlopen|post|put|sendall|open|system_raw)\s*\("
+    r"\b(?P<name>system|popen|run|call|check_call|check_output|Popen|getoutput|getstatusoutput|rmtree|remove|unlink"
+    r"|execv[pe]{0,2}|execl[pe]{0,2}|spawn[lvpe]{0,3}|posix_spawnp?|exec|eval|terminal|write_file|write_text"
+    r"|write_bytes|dup2|kill|killpg|chmod|chown|rename|replace|move|truncate|create_subprocess_(?:shell|exec)"
+    r"|executescript|execute|urlopen|post|put|sendall|open|chdir)\s*\("
 )
+# Read first, so that no crowd of other calls hides them.
+_STRONG = names(
+    "system popen Popen check_call check_output getoutput getstatusoutput rmtree execv execve execvp execvpe execl execlp "
+    "execle spawn spawnl spawnv spawnlp spawnvp exec eval terminal dup2 kill killpg create_subprocess_shell "
+    "create_subprocess_exec write_file executescript"
+)
+_BEYOND = re.compile(r"\b(?:system|popen|subprocess|rmtree|unlink|exec|eval|spawn\w*|terminal)\b")
 _CONSTANT = re.compile(
     rf"^[ \t]*(?P<name>[A-Za-z_]\w*)[ \t]*=[ \t]*(?P<text>{_STRING}|\[[^\]\n]*\])[ \t]*(?:\#[^\n]*)?$",
     re.MULTILINE,
 )
 _IMPORT = re.compile(
-    r"^[ \t]*((?:import|from)[ \t]+[\w.]+[^\n;(]*)$|;[ \t]*((?:import|from)[ \t]+[\w.][^\n;(]*)", re.MULTILINE
+    r"^[ \t]*((?:import|from)[ \t]+[\w.]+[^\n;(]*)|;[ \t]*((?:import|from)[ \t][^\n;(]*)", re.MULTILINE
 )
 _EXEC_STATEMENT = re.compile(rf"^[ \t]*exec[ \t]+(?P<text>{_STRING})", re.MULTILINE)
 _DESTRUCTIVE = re.compile(
     r"\brm\s+-\w*r|\bmkfs|\bdd\s+.*of=|\b(?:shutdown|reboot|poweroff)\b|/dev/(?:sd|nvme|tcp)"
 )
-_NOT_ALONE = frozenset(["run", "call", "kill", "open", "replace", "remove", "execute", "post", "put", "move"])
+_PROCESSES = names(
+    "system popen run call check_call check_output Popen getoutput getstatusoutput terminal execv execve execvp execvpe "
+    "execl execlp execle spawnl spawnv spawnlp spawnvp create_subprocess_shell create_subprocess_exec posix_spawn"
+)
+_REMOVERS = frozenset(["rmtree", "unlink", "remove"])
 
 
 def _end(text: str, start: int) -> int:
@@ -53,17 +67,33 @@ def _end(text: str, start: int) -> int:
     return -1
 
 
-def _spans(text: str) -> tuple[list[tuple[int, int]], bool]:
-    """Where strings and comments are, and whether all quotes are closed."""
-    spans, last, sound = [], 0, True
-    for match in _TOKEN.finditer(text):
-        if match.lastgroup in ("string", "comment"):
-            between = text[last : match.start()]
-            sound = sound and "'" not in between and '"' not in between
-            spans.append(match.span())
-            last = match.end()
-    rest = text[last:]
-    return spans, sound and "'" not in rest and '"' not in rest
+def _start(text: str, name: int) -> int:
+    """The place where the call's owner begins: `__import__("os").` before a name, or the name itself."""
+    place, depth, least = name, 0, max(0, name - 200)
+    while place > least:
+        letter = text[place - 1]
+        if letter == ")":
+            depth += 1
+        elif letter == "(" and depth:
+            depth -= 1
+        elif not depth and not (letter.isalnum() or letter in "_."):
+            break
+        elif letter == "\n":
+            return name
+        place -= 1
+    return name if depth else place
+
+
+def _quoted_spans(text: str) -> tuple[list[int], list[int], bool]:
+    """Where strings and comments begin and end, and whether all quotes are closed."""
+    starts, ends, sound = [], [], True
+    for match in _QUOTED.finditer(text):
+        if match.lastgroup == "stray":
+            sound = False
+        else:
+            starts.append(match.start())
+            ends.append(match.end())
+    return starts, ends, sound
 
 
 def _literals(text: str) -> list[str]:
@@ -81,66 +111,72 @@ def _literals(text: str) -> list[str]:
 
 def judge_text(code: str, acts: Acts, steps: int) -> None:
     """Read the calls of Python text that is not read as a whole."""
-    text = code.replace("\0", MARK)
+    text = code[:LIMIT].replace("\0", MARK)
+    if len(code) > LIMIT and (len(code) > 8 * LIMIT or _BEYOND.search(code, LIMIT)):
+        acts.part = f"{len(code):,} characters of Python"
+        acts.report("code.unread")
+    calls = list(_RISKY.finditer(text))
     walk = Walk(acts, steps)
-    spans, sound = _spans(text)
-    _prepare(walk, text)
-    place = 0
-    count = 0
-    for match in _RISKY.finditer(text):
-        start = match.start()
-        while place < len(spans) and spans[place][1] <= start:
-            place += 1
-        inside = place < len(spans) and spans[place][0] <= start < spans[place][1]
-        if inside and sound:
+    if calls:
+        _prepare(walk, text)
+    starts, ends, sound = _quoted_spans(text) if calls else ([], [], True)
+    budget, count, begun, behind = BUDGET, 0, 0, 0
+    for match in sorted(calls, key=lambda call: call["name"] not in _STRONG):
+        place = bisect_right(starts, match.start()) - 1
+        if (place >= 0 and match.start() < ends[place] and sound) or behind > match.start() >= begun:
             continue
         count += 1
-        if count > CALLS:
+        if count > CALLS or budget <= 0:
+            if match["name"] in _STRONG:
+                acts.report("code.unread")
             return
+        start = _start(text, match.start())
         line = text.rfind("\n", 0, start) + 1
         acts.part = text[line : line + 160].split("\n")[0].strip().replace(MARK, "?")
         end = _end(text, match.end())
+        budget -= (end if end > 0 else match.end() + CALL_LENGTH) - start
         snippet = text[start:end] if end > 0 else text[start : start + 400]
         try:
             value = walk.expression_text(snippet) if end > 0 else None
         except (Exhausted, RecursionError):
             return
         if value is None:
-            _loose(acts, match, snippet)
+            _loose(acts, match["name"], snippet)
+        else:
+            begun, behind = start, end
 
 
 def _prepare(walk: Walk, text: str) -> None:
     """Imports and names bound to literals, as far as they stand on lines of their own."""
     try:
-        for count, match in enumerate(_IMPORT.finditer(text)):
-            if count > 200:
-                break
+        for _, match in zip(range(100), _IMPORT.finditer(text), strict=False):
             walk.text((match[1] or match[2]).strip())
-        for count, match in enumerate(_CONSTANT.finditer(text)):
-            if count > 300:
-                break
+        for _, match in zip(range(200), _CONSTANT.finditer(text), strict=False):
             value = walk.expression_text(match["text"])
             if value is not None:
                 walk.bind(match["name"], value)
-        for match in _EXEC_STATEMENT.finditer(text):
+        for _, match in zip(range(50), _EXEC_STATEMENT.finditer(text), strict=False):
             for literal in _literals(match["text"]):
                 walk.text(literal)
     except (Exhausted, RecursionError):
         return
 
 
-def _loose(acts: Acts, match: re.Match[str], snippet: str) -> None:
+def _loose(acts: Acts, name: str, snippet: str) -> None:
     """A call whose arguments cannot be told: its literals as commands or paths."""
-    name = match["name"]
     literals = _literals(snippet)
     before = len(acts.found)
-    if name in ("rmtree", "unlink", "remove"):
+    if name in _REMOVERS:
         for literal in literals:
             acts.remove(Value(literal), tree=name == "rmtree")
-    elif name not in ("open", "replace", "post", "put", "execute", "eval", "exec"):
-        for literal in literals:
+    elif name in _PROCESSES:
+        for literal in literals[:8]:
             acts.run(Value(literal))
         if len(literals) > 1:
-            acts.run_words([Value(literal) for literal in literals])
-    if len(acts.found) == before and name not in _NOT_ALONE and _DESTRUCTIVE.search(snippet):
+            acts.run_words([Value(literal) for literal in literals[:32]])
+    if (
+        len(acts.found) == before
+        and (name in _PROCESSES or name in ("exec", "eval"))
+        and _DESTRUCTIVE.search(snippet)
+    ):
         acts.report("code.unread")

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from ..judge.invocation import OPAQUE
 from . import folding
-from .acts import Acts
+from .acts import Acts, Exhausted
 from .python_calls import judge_call
-from .python_expressions import MARK, PATH, Call, Exhausted, Expressions, canonical
-from .value import NOTHING, Value, add, either, unknown
+from .python_expressions import MARK, PATH, Call, Expressions, canonical
+from .value import Value, add, either, unknown
 
 # How deep functions call functions, and exec runs text in text.
 DEPTH = 5
@@ -37,7 +37,10 @@ _BLOCKING = frozenset(
         "_exit",
     ]
 )
-_FORKS = frozenset(["fork", "forkpty", "vfork"])
+_FORKS = frozenset(["fork", "forkpty", "vfork", "Process"])
+# Tests of what a file is, which keep none of them out.
+_KINDS = frozenset(["is_dir", "is_file", "is_symlink", "isdir", "isfile", "islink", "exists", "lexists"])
+_ENDLESS = frozenset(["endless", "itertools.count()", "itertools.repeat()", "itertools.cycle()"])
 _STARTS = frozenset(["Popen", "run", "call", "spawn", "system", "startfile", "spawnl", "spawnv"])
 
 
@@ -70,6 +73,7 @@ class Walk(Expressions):
         """Walk code given as text (exec); False when it cannot be read as Python."""
         if self.depth >= DEPTH:
             return False
+        self.spend(len(code) // 8)
         try:
             tree = ast.parse(code.replace("\0", MARK))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -87,6 +91,7 @@ class Walk(Expressions):
         """The value of an expression given as text (eval)."""
         if self.depth >= DEPTH:
             return None
+        self.spend(len(code) // 32)
         try:
             tree = ast.parse(code.replace("\0", MARK).strip(), mode="eval")
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -208,11 +213,40 @@ class Walk(Expressions):
             return
         self.evaluate(test)
         guarded = self.acts.guarded
-        if self.in_loop:
+        denied = type(test) is ast.UnaryOp and type(test.op) is ast.Not
+        narrowed = self.narrowed(test.operand if denied else test) if self.in_loop else None
+        if narrowed is not None and not denied:
+            whole = self.resolve(narrowed[0])
+            self.bind(*narrowed)
+        elif self.in_loop and not _calls(test) & _KINDS:
             self.acts.guarded = True
         self.ways([node.body, node.orelse])
         leaves = type(node.body[-1]) in (ast.Continue, ast.Break, ast.Return)
-        self.acts.guarded = guarded or (self.in_loop and leaves)
+        self.acts.guarded = guarded
+        if narrowed is None:
+            self.acts.guarded = guarded or (self.in_loop and leaves)
+        elif not denied:
+            self.bind(narrowed[0], whole)
+        elif leaves:
+            self.bind(*narrowed)
+
+    def narrowed(self, test: ast.expr) -> tuple[str, Value] | None:
+        """`name.endswith(".pyc")` over the names of a folder: the name, and the pattern that is left of it."""
+        if type(test) is not ast.Call or type(test.func) is not ast.Attribute or len(test.args) != 1:
+            return None
+        owner, method = test.func.value, test.func.attr
+        if type(owner) is not ast.Name or method not in ("endswith", "startswith"):
+            return None
+        whole, given = self.resolve(owner.id), self.evaluate(test.args[0])
+        ends = given.items or [given]
+        if (
+            not whole.glob
+            or whole.text != "*"
+            or not all(end.is_text and end.is_known and end.text for end in ends)
+        ):
+            return None
+        patterns = [f"*{end.text}" if method == "endswith" else f"{end.text}*" for end in ends]
+        return owner.id, either(replace(whole, known=pattern, choices=()) for pattern in patterns)
 
     def attempt(self, node: ast.Try) -> None:
         if node.handlers:
@@ -239,6 +273,8 @@ class Walk(Expressions):
     def loop(self, node: ast.For | ast.AsyncFor) -> None:
         over = self.evaluate(node.iter)
         items = folding.elements(over)
+        if over.name in _ENDLESS:
+            self.endless(node)
         before = self.in_loop, self.acts.guarded
         if items is not None and len(items) <= ROUNDS:
             for item in items:
@@ -256,8 +292,13 @@ class Walk(Expressions):
     def _veil(self, statements: list[ast.stmt]) -> None:
         """What a loop over too many constants puts together is not known."""
         for statement in statements:
-            if type(statement) is ast.AugAssign and type(statement.target) is ast.Name:
-                self.bind(statement.target.id, Value(taint=frozenset([OPAQUE])))
+            target = None
+            if type(statement) is ast.AugAssign:
+                target = statement.target
+            elif type(statement) is ast.Assign and type(statement.value) is ast.BinOp:
+                target = statement.targets[0]
+            if type(target) is ast.Name and self.resolve(target.id).is_text:
+                self.bind(target.id, Value(taint=frozenset([OPAQUE])))
 
     def repeat(self, node: ast.While) -> None:
         endless = type(node.test) is ast.Constant and bool(node.test.value)
@@ -269,16 +310,18 @@ class Walk(Expressions):
         before = self.in_loop, self.acts.guarded
         self.in_loop = True
         self.body(node.body)
+        self._veil(node.body)
         self.in_loop, self.acts.guarded = before
         self.body(node.orelse)
 
-    def endless(self, node: ast.While) -> None:
+    def endless(self, node: ast.While | ast.For | ast.AsyncFor) -> None:
         calls = set()
         stops = False
         for statement in node.body:
             calls |= _calls(statement)
             stops = stops or any(type(one) in (ast.Break, ast.Return) for one in ast.walk(statement))
-        calls |= _calls(node.test)
+        if type(node) is ast.While:
+            calls |= _calls(node.test)
         if calls & _BLOCKING or stops:
             return
         itself = any(type(one) is ast.Name and one.id == "__file__" for one in ast.walk(node))
@@ -289,9 +332,11 @@ class Walk(Expressions):
     # Functions and classes
 
     def definition(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        for decorator in node.decorator_list:
-            self.evaluate(decorator)
         value = Value(name=f"function {node.name}", function=node)
+        for decorator in node.decorator_list:
+            wrapper = self.evaluate(decorator)
+            if wrapper.function is not None:
+                self.apply(wrapper, [value], {})
         self.defined[node] = value
         self.bind(node.name, value)
 
@@ -387,7 +432,7 @@ class Walk(Expressions):
     def unread(self, call: Call, function: Value) -> Value:
         """A call of something that has no meaning here: its value is not known, its taints are kept."""
         receiver = call.receiver
-        if receiver.known is not NOTHING or receiver.items is not None:
+        if receiver.items is not None or receiver.pairs is not None:
             result = self.changed(call)
             if result is not None:
                 return result
@@ -427,6 +472,21 @@ class Walk(Expressions):
                 return items[place] if type(place) is int and -len(items) <= place < len(items) else Value()
             if call.method in ("copy", "sort"):
                 return call.receiver
+        pairs = call.receiver.pairs
+        if pairs is not None and not call.receiver.name:
+            if call.method == "items":
+                return Value(items=[Value(items=[Value(key), value]) for key, value in pairs.items()])
+            if call.method == "values":
+                return Value(items=list(pairs.values()))
+            if call.method == "keys":
+                return Value(items=[Value(key) for key in pairs])
+            if call.method in ("get", "pop", "setdefault") and args and args[0].is_known:
+                return pairs.get(args[0].text) or (args[1] if len(args) > 1 else Value(None))
+            if call.method == "copy":
+                return replace(call.receiver, pairs=dict(pairs))
+            if call.method == "update" and args and args[0].pairs is not None:
+                pairs.update(args[0].pairs)
+                return Value(None)
         return None
 
 

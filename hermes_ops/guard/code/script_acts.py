@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable
 
 from ..judge.invocation import REMOTE, SECRET, UNKNOWN
-from .acts import Acts
+from .acts import Acts, Exhausted
 from .folding import elements
-from .script_walk import Exhausted, Script
+from .script_walk import Script
 from .sql import sql_findings
 from .value import Value, taint_of
 
@@ -138,7 +138,9 @@ def _open_perl(script: Script, args: list[Value], name: str) -> Value | None:
         if script.connected and args[0].name in ("STDIN", "STDOUT", "STDERR"):
             script.acts.report("code.reverse-shell")
     elif mode[:1] == "|":
-        script.run(Value(mode[1:]))
+        script.run(Value(mode[1:].strip()))
+        if re.fullmatch(r"(?:/\S*/)?(?:ba|z|da|k)?sh", mode[1:].strip()) and args[0].name:
+            script.names[args[0].name] = Value(name="pipe")
     elif mode[-1:] == "|" and len(texts) == 1:
         script.run(Value(mode[:-1]))
     elif mode[:1] == ">" or mode[:2] == "+<":
@@ -236,7 +238,7 @@ def _eval(script: Script, args: list[Value], name: str) -> Value | None:
     if name.startswith(("include", "require", "dofile", "load", "source")):
         if code.is_text and _URL.match(code.text):
             script.acts.report("code.remote-exec", code.text)
-        if not name.startswith("loadstring") and (code.is_text and name != "load" or not code.taint):
+        if not name.startswith("loadstring") and ((code.is_text and name != "load") or not code.taint):
             return None
     if code.name.startswith("parse") and code.of is not None:
         code = code.of
@@ -259,10 +261,11 @@ def _send(script: Script, args: list[Value], name: str) -> Value | None:
         return None
     address = args[0] if args and args[0].is_text else None
     script.acts.send(args, address)
-    if (
-        address is not None
-        and _URL.match(address.text)
-        or name in ("fetch", "axios.get", "http.get", "https.get")
+    if (address is not None and _URL.match(address.text)) or name in (
+        "fetch",
+        "axios.get",
+        "http.get",
+        "https.get",
     ):
         return Value(name=f"{name}()", taint=frozenset([REMOTE]), source="the network")
     return None

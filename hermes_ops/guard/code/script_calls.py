@@ -7,22 +7,33 @@ from __future__ import annotations
 # "link", "mode" (path, mode), "mode-first", "owner", "owner-first", "eval", "folder", "send", "fetch", "connect",
 # "kill" (process first), "kill-second", "glob", "truncate", "list" (a folder's names), "require".
 _NODE = {
-    "shell": "child_process.exec child_process.execSync exec execSync shell.exec shelljs.exec execaCommand "
-    "execaCommandSync Bun.$ $ zx.$ execa.command",
-    "words": "child_process.spawn child_process.spawnSync child_process.execFile child_process.execFileSync spawn "
-    "spawnSync execFile execFileSync execa execaSync Bun.spawn Bun.spawnSync Deno.run Deno.Command cross-spawn "
-    "child_process.fork",
+    "shell": (
+        "child_process.exec child_process.execSync exec execSync shell.exec shelljs.exec execaCommand "
+        "execaCommandSync Bun.$ $ zx.$ execa.command"
+    ),
+    "words": (
+        "child_process.spawn child_process.spawnSync child_process.execFile child_process.execFileSync "
+        "spawn spawnSync execFile execFileSync execa execaSync Bun.spawn Bun.spawnSync Deno.run "
+        "Deno.Command cross-spawn child_process.fork"
+    ),
     "remove": "fs.unlink fs.unlinkSync unlinkSync unlink Deno.removeSync.file fs.rmdir.file",
-    "tree": "fs.rm fs.rmSync fs.rmdir fs.rmdirSync rmSync rmdirSync rm fs-extra.remove fs-extra.removeSync "
-    "fs-extra.emptyDir fs-extra.emptyDirSync fs.removeSync fs.remove fs.emptyDirSync rimraf rimraf.sync "
-    "rimraf.rimrafSync rimrafSync del del.sync deleteAsync deleteSync Deno.remove Deno.removeSync",
+    "tree": (
+        "fs.rm fs.rmSync fs.rmdir fs.rmdirSync rmSync rmdirSync rm fs-extra.remove fs-extra.removeSync "
+        "fs-extra.emptyDir fs-extra.emptyDirSync fs.removeSync fs.remove fs.emptyDirSync rimraf "
+        "rimraf.sync rimraf.rimrafSync rimrafSync del del.sync deleteAsync deleteSync Deno.remove "
+        "Deno.removeSync"
+    ),
     "shell-rm": "shell.rm shelljs.rm",
-    "write": "fs.writeFile fs.writeFileSync fs.appendFile fs.appendFileSync fs.createWriteStream writeFileSync "
-    "writeFile appendFileSync fs.outputFile fs.outputFileSync Bun.write Deno.writeTextFile Deno.writeTextFileSync "
-    "Deno.writeFile Deno.writeFileSync",
+    "write": (
+        "fs.writeFile fs.writeFileSync fs.appendFile fs.appendFileSync fs.createWriteStream writeFileSync "
+        "writeFile appendFileSync fs.outputFile fs.outputFileSync Bun.write Deno.writeTextFile "
+        "Deno.writeTextFileSync Deno.writeFile Deno.writeFileSync"
+    ),
     "open": "fs.open fs.openSync",
-    "read": "fs.readFile fs.readFileSync fs.createReadStream readFileSync readFile Deno.readTextFile "
-    "Deno.readTextFileSync Deno.readFileSync Bun.file",
+    "read": (
+        "fs.readFile fs.readFileSync fs.createReadStream readFileSync readFile Deno.readTextFile "
+        "Deno.readTextFileSync Deno.readFileSync Bun.file"
+    ),
     "move": "fs.rename fs.renameSync renameSync fs.move fs.moveSync Deno.rename Deno.renameSync",
     "copy": "fs.copyFile fs.copyFileSync fs.cp fs.cpSync copyFileSync fs.copySync",
     "link": "fs.symlink fs.symlinkSync fs.link fs.linkSync",
@@ -31,11 +42,15 @@ _NODE = {
     "truncate": "fs.truncate fs.truncateSync truncateSync",
     "list": "fs.readdir fs.readdirSync readdirSync",
     "glob": "glob.sync glob.globSync globSync fast-glob.sync",
-    "eval": "eval Function vm.runInThisContext vm.runInNewContext vm.runInContext vm.Script vm.compileFunction",
+    "eval": (
+        "eval Function vm.runInThisContext vm.runInNewContext vm.runInContext vm.Script vm.compileFunction"
+    ),
     "folder": "process.chdir Deno.chdir",
-    "send": "fetch axios axios.post axios.put axios.patch axios.get axios.request http.request https.request http.get "
-    "https.get got got.post needle.post superagent.post request request.post undici.request undici.fetch "
-    "navigator.sendBeacon dns.lookup dns.resolve",
+    "send": (
+        "fetch axios axios.post axios.put axios.patch axios.get axios.request http.request https.request "
+        "http.get https.get got got.post needle.post superagent.post request request.post undici.request "
+        "undici.fetch navigator.sendBeacon dns.lookup dns.resolve"
+    ),
     "connect": "net.connect net.createConnection net.Socket tls.connect Deno.connect Bun.connect",
     "kill": "process.kill Deno.kill",
     "require": "require import createRequire process.mainModule.require module.require process.getBuiltinModule",
@@ -43,8 +58,10 @@ _NODE = {
 _PERL = {
     "shell": "system exec readpipe CORE::system CORE::exec CORE.system CORE.exec",
     "remove": "unlink CORE::unlink",
-    "tree": "rmtree remove_tree File::Path::rmtree File::Path::remove_tree File::Path.rmtree File::Path.remove_tree "
-    "rmdirall pathrmdir",
+    "tree": (
+        "rmtree remove_tree File::Path::rmtree File::Path::remove_tree File::Path.rmtree "
+        "File::Path.remove_tree rmdirall pathrmdir"
+    ),
     "open-perl": "open sysopen",
     "read": "read_file slurp File::Slurp::read_file",
     "write": "write_file File::Slurp::write_file",
@@ -62,12 +79,19 @@ _PERL = {
     "kill-second": "kill",
 }
 _RUBY = {
-    "shell": "system exec spawn Kernel.system Kernel.exec Kernel.spawn Process.spawn IO.popen Open3.capture2 "
-    "Open3.capture3 Open3.capture2e Open3.popen3 Open3.popen2 Open3.popen2e Open3.pipeline PTY.spawn Kernel.` sh",
-    "remove": "File.delete File.unlink FileUtils.rm FileUtils.rm_f FileUtils.remove FileUtils.safe_unlink Dir.rmdir.file "
-    "rm rm_f",
-    "tree": "FileUtils.rm_rf FileUtils.rm_r FileUtils.rmtree FileUtils.remove_dir FileUtils.remove_entry "
-    "FileUtils.remove_entry_secure rm_rf rm_r rmtree remove_entry_secure",
+    "shell": (
+        "system exec spawn Kernel.system Kernel.exec Kernel.spawn Process.spawn IO.popen Open3.capture2 "
+        "Open3.capture3 Open3.capture2e Open3.popen3 Open3.popen2 Open3.popen2e Open3.pipeline PTY.spawn "
+        "Kernel.` sh"
+    ),
+    "remove": (
+        "File.delete File.unlink FileUtils.rm FileUtils.rm_f FileUtils.remove FileUtils.safe_unlink "
+        "Dir.rmdir.file rm rm_f"
+    ),
+    "tree": (
+        "FileUtils.rm_rf FileUtils.rm_r FileUtils.rmtree FileUtils.remove_dir FileUtils.remove_entry "
+        "FileUtils.remove_entry_secure rm_rf rm_r rmtree remove_entry_secure"
+    ),
     "write": "File.write IO.write File.binwrite IO.binwrite",
     "open": "File.open File.new open Kernel.open",
     "read": "File.read IO.read File.readlines IO.readlines File.binread File.foreach",
@@ -81,8 +105,10 @@ _RUBY = {
     "list": "Dir.children Dir.entries Dir.each_child Dir.foreach",
     "eval": "eval instance_eval class_eval Kernel.eval binding.eval TOPLEVEL_BINDING.eval load",
     "folder": "Dir.chdir FileUtils.cd",
-    "send": "Net::HTTP.post Net::HTTP.post_form HTTParty.post RestClient.post Faraday.post Net::HTTP.get "
-    "Net::HTTP.get_response",
+    "send": (
+        "Net::HTTP.post Net::HTTP.post_form HTTParty.post RestClient.post Faraday.post Net::HTTP.get "
+        "Net::HTTP.get_response"
+    ),
     "fetch": "URI.open OpenURI.open_uri URI.read",
     "connect": "TCPSocket.new TCPSocket.open TCPSocket Socket.tcp",
     "kill-second": "Process.kill",
@@ -137,7 +163,9 @@ _R = {
     "send": "httr::POST httr2::req_body_raw POST",
     "fetch": "url httr::GET",
 }
-_AWK = {"shell": "system"}
+_AWK = {
+    "shell": "system",
+}
 
 
 def _by_name(table: dict[str, str], folded: bool = False) -> dict[str, str]:
@@ -168,9 +196,89 @@ METHODS: dict[str, dict[str, str]] = {
 
 # Words that introduce or modify, and stand for nothing themselves.
 SKIPPED = frozenset(
-    "new await async return typeof void delete const let var my our local use export default throw yield not echo "
-    "print say puts p pp begin BEGIN END ensure rescue then else elsif elseif elif do done end static public private "
-    "protected final abstract global declare die warn defined unless if while until for foreach in of switch case when "
-    "try catch finally class module function sub def fn void int string bool lambda proc import from require_relative "
-    "no package and or xor".split()
+    [
+        "new",
+        "await",
+        "async",
+        "return",
+        "typeof",
+        "void",
+        "delete",
+        "const",
+        "let",
+        "var",
+        "my",
+        "our",
+        "local",
+        "use",
+        "export",
+        "default",
+        "throw",
+        "yield",
+        "not",
+        "echo",
+        "print",
+        "say",
+        "puts",
+        "p",
+        "pp",
+        "begin",
+        "BEGIN",
+        "END",
+        "ensure",
+        "rescue",
+        "then",
+        "else",
+        "elsif",
+        "elseif",
+        "elif",
+        "do",
+        "done",
+        "end",
+        "static",
+        "public",
+        "private",
+        "protected",
+        "final",
+        "abstract",
+        "global",
+        "declare",
+        "die",
+        "warn",
+        "defined",
+        "unless",
+        "if",
+        "while",
+        "until",
+        "for",
+        "foreach",
+        "in",
+        "of",
+        "switch",
+        "case",
+        "when",
+        "try",
+        "catch",
+        "finally",
+        "class",
+        "module",
+        "function",
+        "sub",
+        "def",
+        "fn",
+        "void",
+        "int",
+        "string",
+        "bool",
+        "lambda",
+        "proc",
+        "import",
+        "from",
+        "require_relative",
+        "no",
+        "package",
+        "and",
+        "or",
+        "xor",
+    ]
 )

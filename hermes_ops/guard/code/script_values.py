@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from ..judge.invocation import OPAQUE, UNKNOWN
 from .folding import elements
-from .value import TEXT_LIMIT, Value, add, joined, taint_of
+from .value import DECODED, TEXT_LIMIT, Value, add, joined, taint_of
 
 _Fold = Callable[[list[Value]], "Value | None"]
 
@@ -27,7 +27,8 @@ def _decoder(decode: Callable[[str], bytes]) -> _Fold:
     def fold(args: list[Value]) -> Value | None:
         if args and args[0].is_known and args[0].text:
             try:
-                return Value(decode(args[0].text).decode("utf-8", "replace"), taint=args[0].taint)
+                text = decode(args[0].text).decode("utf-8", "replace")
+                return Value(text, taint=args[0].taint | {DECODED})
             except (ValueError, binascii.Error, zlib.error):
                 return opaque(*args)
         return opaque(*args)
@@ -275,7 +276,8 @@ FOLDS: dict[str, _Fold] = {
     "shellescape": _same,
     "escapeshellarg": lambda args: Value("'" + args[0].text + "'") if args and args[0].is_text else None,
     "quotemeta": _same,
-    "frozen": _same,
+    "ipairs": _same,
+    "pairs": _same,
     "freeze": _same,
 }
 

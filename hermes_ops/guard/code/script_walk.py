@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
-from collections.abc import Callable
-from dataclasses import replace
 
 from ..judge.invocation import OPAQUE, REMOTE, SECRET, UNKNOWN
-from .acts import ENVIRONMENT, Acts
+from .acts import ENVIRONMENT, Acts, Exhausted
 from .folding import elements
 from .script_calls import KINDS, METHODS, SKIPPED
-from .script_values import fold, opaque
-from .sql import mongo_findings, sql_findings
+from .script_values import fold
 from .tokens import END, NAME, NUMBER, OPERATOR, SHELL, STRING, WORDS, Token, tokens
-from .value import Value, add, either, joined, taint_of, unknown
+from .value import DECODED, Value, add, either, joined, taint_of, unknown
 
 DEPTH = 4
 STEPS = 12_000
@@ -23,7 +19,9 @@ _CONCATENATION = {"node": "+", "perl": ".", "php": ".", "ruby": "+", "lua": ".."
 _ASSIGNMENT = frozenset(["=", ":=", "<-", "||=", "??="])
 _JOINERS = frozenset([".", "->", "::", "?.", "&."])
 _BARE_CALLS = frozenset(["perl", "ruby", "lua", "php", "awk"])
-_EACH = frozenset("forEach each map each_child flat_map filter some select reject each_entry".split())
+_EACH = frozenset(
+    ["forEach", "each", "map", "each_child", "flat_map", "filter", "some", "select", "reject", "each_entry"]
+)
 _SHELL_PROGRAM = re.compile(
     r"\s*(?:exec\s+)?(?:/\S*/)?(?:ba|z|da|k)?sh(?:\.exe)?(?:\s+-[il]+)*\s*(?:[0-9]*[<>]&?\s*\S+\s*)*\Z"
 )
@@ -31,10 +29,6 @@ _DUPLICATE = re.compile(r"[<>]&\s*=?\s*(?:\d+|\$?[A-Z_a-z]\w*)")
 _WHOLE_ENVIRONMENT = frozenset(["process.env", "%ENV", "ENV", "$_ENV", "$_SERVER", "Deno.env"])
 _RECEIVES = frozenset(["gets", "recv", "readpartial", "sysread", "receive", "readline"])
 _FORKS = frozenset(["fork", "pcntl_fork", "Process.fork", "Kernel.fork", "CORE::fork", "child_process.fork"])
-
-
-class Exhausted(Exception):
-    """The script takes more steps than are spent on one text."""
 
 
 class Script:
@@ -85,7 +79,7 @@ class Script:
             if token.kind == OPERATOR and token.text == until:
                 self.at += 1
                 break
-            if token.kind == END or token.text in (",", "]", ")", "}") and token.kind == OPERATOR:
+            if token.kind == END or (token.text in (",", "]", ")", "}") and token.kind == OPERATOR):
                 if until and token.text in ("]", ")", "}") and token.text != until:
                     break
                 self.at += 1
@@ -435,14 +429,31 @@ class Script:
         if text in ("print", "echo", "puts", "say", "p", "die", "warn", "pp"):
             if self.language == "awk" and text == "print":
                 return self.expression()
+            piped = self.names.get(token.text) if token.kind == NAME else None
+            if piped is not None and piped.name == "pipe":
+                self.at += 1
+                for value in self.arguments():
+                    self.run(value)
+                return Value()
             return unknown(*self.arguments())
         return self.operand()
 
     def _condition(self, text: str) -> Value:
         """A loop over known items binds its name to all of them."""
+        if text == "foreach" and self.language == "php" and self.is_next("("):
+            self.at += 1
+            over = self.expression()
+            if (token := self.peek()) is not None and token.text == "as":
+                self.at += 1
+                for name in self._until(")"):
+                    self.names[name] = self.element(over)
+            return Value()
         name = ""
         place = self.at
-        while place < min(self.at + 6, len(self.tokens)):
+        if self.language == "lua":
+            while (token := self.peek(place - self.at + 1)) is not None and token.text == ",":
+                place += 2
+        while place < min(place + 6, len(self.tokens)):
             token = self.tokens[place]
             if token.kind == NAME and token.text not in SKIPPED and token.text[:1] != "@":
                 name = token.text
@@ -470,6 +481,8 @@ class Script:
 
     def element(self, value: Value) -> Value:
         items = elements(value) if not value.is_text else None
+        if value.name == "block" and value.of is not None and self.language == "lua":
+            items = value.of.items
         if items:
             return either(items[:4])
         return value if value.is_text else unknown(value)
@@ -507,10 +520,8 @@ class Script:
         receiver = Value()
         while (following := self.peek()) is not None:
             text = following.text
-            if (
-                following.kind == OPERATOR
-                and text in _JOINERS
-                or (text == ":" and self.language == "lua" and following.kind == OPERATOR)
+            if (following.kind == OPERATOR and text in _JOINERS) or (
+                text == ":" and self.language == "lua" and following.kind == OPERATOR
             ):
                 after = self.peek(1)
                 if after is None or after.kind != NAME:
@@ -570,7 +581,7 @@ class Script:
             if self._is_bare_call(value, token, following):
                 value, receiver = self.called(value, receiver, self.arguments()), Value()
                 continue
-            if following.kind == OPERATOR and text == "{" or following.text == "do":
+            if (following.kind == OPERATOR and text == "{") or following.text == "do":
                 if self.language == "ruby" and value.name:
                     self._bind_block(
                         receiver if receiver.name or receiver.is_text or receiver.items else value
@@ -631,9 +642,9 @@ class Script:
                 "do",
             )
         return following.kind == OPERATOR and (
-            following.text in ("\\", "<", "[", "*")
+            (following.text in ("\\", "<", "[", "*")
             and (self.language in ("perl", "ruby"))
-            and (following.spaced or following.text == "<")
+            and (following.spaced or following.text == "<"))
             or (following.text in ("(", "-", "{") and following.spaced and self.language in ("perl", "ruby", "awk"))
         )  # fmt: skip
 
@@ -798,7 +809,11 @@ class Script:
         if self.is_next("&"):
             self.at += 1
         token = self.peek()
-        if token is not None and token.kind == NAME and token.text == "getline":
+        if value.is_text and value.text.startswith("/inet"):
+            self.connected = True
+        elif token is not None and token.kind == NAME and token.text == "getline":
+            if self.connected and not value.is_text:
+                self.acts.report("code.reverse-shell")
             self.run(value)
         elif token is not None:
             self.run(self.operand())
@@ -818,6 +833,8 @@ class Script:
     def evaluate(self, code: Value) -> None:
         """Text is run as code of the same language."""
         for one in code.each():
+            if DECODED in one.taint:
+                self.acts.report("code.decoded-exec")
             if one.is_text and one.text.strip(UNKNOWN) and not one.taint & {OPAQUE, REMOTE}:
                 if self.depth < DEPTH:
                     inner = Script(self.language, one.text, self.acts, self.argv, self.depth + 1)

@@ -257,7 +257,7 @@ _STRINGS = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|//[^\n]*|/\*.
 
 
 def mongo_findings(script: str) -> list[Found]:
-    """What a script for the MongoDB shell would delete as a whole: a database, a collection, all documents."""
+    """What a script for the MongoDB shell deletes as a whole: a database, a collection, all documents."""
     script = script[:LIMIT]
     findings = []
     bare = _STRINGS.sub(lambda quoted: "''" if quoted.group()[0] in "'\"" else " ", script)

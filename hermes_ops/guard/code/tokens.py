@@ -1,4 +1,4 @@
-"""Tokens of script languages: strings with what is put into them, names, numbers, operators; comments are dropped."""
+"""Tokens of script languages: strings with what is put into them, names, numbers, operators."""
 
 from __future__ import annotations
 

@@ -9,20 +9,22 @@ from ..judge.invocation import UNKNOWN
 
 NOTHING = object()
 CLEAN: frozenset[str] = frozenset()
+# The taint of a constant that a decoder made: known, but written so as not to be read.
+DECODED = "decoded"
 # Values grow no longer than this, and lists no longer than that.
-TEXT_LIMIT, ITEM_LIMIT = 65_536, 512
+TEXT_LIMIT, ITEM_LIMIT = 16_384, 512
+# How many values inside one another are looked at.
+_INNER_LIMIT = 1_024
 
-_PLAIN = (str, bytes, int, float)
 
-
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Value:
     """A value of code.
 
     `known` is the constant, NOTHING when it is not known; a str holds UNKNOWN for pieces that are not known.
     `name` says what it is in the words of the language: "os.system", "requests.get().text", "file(w)".
     `of` is what it was made from (the path of a file, the command of a process). `glob`: a str that stands
-    for every match; `deep`: for everything below its folder. `function` is the tree of a function of the code.
+    for every match; `deep`: for everything below its folder. `function` is the tree of one of its functions.
     """
 
     known: object = NOTHING
@@ -40,12 +42,22 @@ class Value:
     @property
     def is_known(self) -> bool:
         """Is all of the value known, down to its items?"""
-        if self.items is not None:
-            return all(item.is_known for item in self.items)
-        if self.pairs is not None:
-            return all(value.is_known for value in self.pairs.values())
-        known = self.known
-        return known is not NOTHING and not (type(known) is str and UNKNOWN in known)
+        if self.items is None and self.pairs is None:
+            known = self.known
+            return known is not NOTHING and not (type(known) is str and UNKNOWN in known)
+        pending, count = [self], 0
+        while pending:
+            value = pending.pop()
+            count += 1
+            if count > _INNER_LIMIT:
+                return False
+            if value.items is not None:
+                pending.extend(value.items)
+            elif value.pairs is not None:
+                pending.extend(value.pairs.values())
+            elif value.known is NOTHING or (type(value.known) is str and UNKNOWN in value.known):
+                return False
+        return True
 
     @property
     def is_text(self) -> bool:
@@ -80,32 +92,29 @@ def constant(known: object) -> Value:
 
 def plain(value: Value) -> object:
     """The Python constant of a known value; NOTHING when some of it is not known."""
+    if value.items is None and value.pairs is None:
+        known = value.known
+        return NOTHING if type(known) is str and UNKNOWN in known else known
+    if not value.is_known:
+        return NOTHING
     if value.items is not None:
-        items = [plain(item) for item in value.items]
-        return NOTHING if any(item is NOTHING for item in items) else items
-    if value.pairs is not None:
-        pairs = {key: plain(item) for key, item in value.pairs.items()}
-        return NOTHING if any(item is NOTHING for item in pairs.values()) else pairs
-    known = value.known
-    return NOTHING if type(known) is str and UNKNOWN in known else known
+        return [plain(item) for item in value.items]
+    return {key: plain(item) for key, item in (value.pairs or {}).items()}
 
 
-def taint_of(values: Iterable[Value], depth: int = 3) -> tuple[frozenset[str], str]:
+def taint_of(values: Iterable[Value]) -> tuple[frozenset[str], str]:
     """The taints of values together, those of their items included, and where the first comes from."""
     taint, source = CLEAN, ""
-    for value in values:
+    pending = list(values)
+    for count, value in enumerate(pending):
+        if count > _INNER_LIMIT // 4:
+            break
         if value.taint:
             taint, source = taint | value.taint, source or value.source
-        if depth > 0:
-            inner: list[Value] = value.items[:64] if value.items else []
-            if value.pairs:
-                inner = [*inner, *list(value.pairs.values())[:64]]
-            if value.of is not None and value.name.startswith("request"):
-                inner = [*inner, value.of]
-            if inner:
-                more, where = taint_of(inner, depth - 1)
-                if more:
-                    taint, source = taint | more, source or where
+        if value.items:
+            pending += value.items[:128]
+        if value.pairs:
+            pending += list(value.pairs.values())[:128]
     return taint, source
 
 
@@ -117,12 +126,25 @@ def unknown(*values: Value, name: str = "") -> Value:
     return Value(name=name, taint=taint, source=source)
 
 
+def _is_same(one: Value, other: Value) -> bool:
+    if one is other:
+        return True
+    plain_values = (
+        one.items is one.pairs is other.items is other.pairs is one.function is other.function is None
+    )
+    return (
+        plain_values
+        and type(one.known) is type(other.known)
+        and ((one.known, one.name, one.taint, one.glob) == (other.known, other.name, other.taint, other.glob))
+    )
+
+
 def either(values: Iterable[Value]) -> Value:
     """A value that is one of several; at most four are kept."""
     flat: list[Value] = []
     for value in values:
         for one in value.each():
-            if one not in flat:
+            if not any(_is_same(one, other) for other in flat):
                 flat.append(one)
     if len(flat) == 1:
         return flat[0]
@@ -154,20 +176,21 @@ def add(left: Value, right: Value) -> Value:
     if type(a) is bytes and type(b) is bytes and len(a) + len(b) <= TEXT_LIMIT:
         return Value(a + b, taint=taint, source=source)
     if type(a) in (int, float) and type(b) in (int, float):
-        return Value(a + b)  # type: ignore[operator]
+        try:
+            return Value(a + b)  # type: ignore[operator]
+        except OverflowError:
+            return Value()
     return Value(taint=taint, source=source)
 
 
 def joined(parts: Iterable[Value], by: str = "") -> Value:
     """by.join(parts), or the pieces of a template."""
-    texts: list[str] = []
     parts = list(parts)
-    for part in parts:
-        texts.append(part.text)
+    texts = [part.text for part in parts]
     taint, source = taint_of(parts)
-    text = by.join(texts)
-    if len(text) > TEXT_LIMIT:
+    if sum(map(len, texts)) + len(by) * len(texts) > TEXT_LIMIT:
         return Value(taint=taint, source=source)
+    text = by.join(texts)
     return Value(
         text,
         taint=taint,

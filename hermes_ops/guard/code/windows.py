@@ -1,4 +1,4 @@
-"""PowerShell and cmd: commands split into words, their removers and downloaders turned into what the shell calls them."""
+"""PowerShell and cmd: commands split into words, removers and downloaders turned into the shell's."""
 
 from __future__ import annotations
 
@@ -43,6 +43,8 @@ _FORMS = {
     "copy-item": "cp", "cpi": "cp", "copy": "cp", "cp": "cp",
     "set-location": "cd", "cd": "cd", "sl": "cd", "chdir": "cd", "push-location": "cd",
     "stop-service": "service", "remove-service": "service",
+    "foreach": "nothing", "if": "nothing", "else": "nothing", "while": "nothing", "function": "nothing",
+    "param": "nothing", "return": "nothing", "try": "nothing", "catch": "nothing", "select-object": "nothing",
     "set-executionpolicy": "nothing", "write-host": "nothing", "write-output": "nothing", "echo": "nothing",
     "select-string": "nothing", "where-object": "nothing", "foreach-object": "nothing", "get-childitem": "list",
     "gci": "list", "ls": "list", "dir": "list",

@@ -1,4 +1,4 @@
-"""The rules that code alone can break, with their verdicts and words; acts with a shell form use the shell's rules."""
+"""The rules that only code can break, with verdicts and words; what has a shell form is under the shell's rules."""
 
 from __future__ import annotations
 
@@ -30,6 +30,11 @@ RULES: dict[str, tuple[Verdict, str, str]] = {
         Verdict.APPROVE,
         "the code runs text that cannot be read from the call",
         "write the code out, or run a file by its name",
+    ),
+    "code.decoded-exec": (
+        Verdict.APPROVE,
+        "the code decodes a text and runs it",
+        "write the decoded code out",
     ),
     "code.unread": (
         Verdict.APPROVE,
