@@ -132,7 +132,9 @@ def _file(file: Path, path: str, found: os.stat_result, left: int) -> Entry:
         size = max(size, found.st_size)
         digest.update(f"of {size}".encode() + tail)
     if left <= 0:
-        return Entry(path, UNREAD, size=size, note="beyond what is read of one skill", sha256=digest.hexdigest())
+        return Entry(
+            path, UNREAD, size=size, note="beyond what is read of one skill", sha256=digest.hexdigest()
+        )
     return Entry(path, FILE, bytes(head), tail, size, stat.S_IMODE(found.st_mode), "", digest.hexdigest())
 
 
@@ -160,9 +162,7 @@ def _walk(root: Path, below: str, depth: int) -> Iterator[str]:
         path = f"{below}/{item.name}" if below else item.name
         if in_storage and item.name in _STORAGE:
             continue
-        if not item.is_dir(follow_symlinks=False):
-            yield path
-        elif depth >= MAX_DEPTH:
+        if not item.is_dir(follow_symlinks=False) or depth >= MAX_DEPTH:
             yield path
         else:
             yield from _walk(root, path, depth + 1)

@@ -15,10 +15,13 @@ from .fold import Folded, fold
 from .words import GONE
 
 _FENCE = re.compile(r"^[ \t>]*(?:[-*+]\s+|\d+[.)]\s+)?(`{3,}|~{3,})[ \t]*\{?\.?([\w+#.-]*)")
-_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(\S.{0,300})$|^([^\s#>|`-].{0,200})\n[=-]{3,}[ \t]*$", re.MULTILINE)
+_HEADING = re.compile(
+    r"^ {0,3}#{1,6}[ \t]+(\S.{0,300})$|^([^\s#>|`-].{0,200})\n[=-]{3,}[ \t]*$", re.MULTILINE
+)
 _COMMENT = re.compile(r"<!--(.*?)(?:-->|\Z)", re.DOTALL)
 _COMMENT_LINK = re.compile(
-    r"""^[ \t]{0,3}\[[^\]\n]{1,40}\]:[ \t]*(?:#|<>|/)[ \t]*(?:"([^"]*)"|\(([^()]*)\)|'([^']*)')[ \t]*$""", re.MULTILINE
+    r"""^[ \t]{0,3}\[[^\]\n]{1,40}\]:[ \t]*(?:#|<>|/)[ \t]*(?:"([^"]*)"|\(([^()]*)\)|'([^']*)')[ \t]*$""",
+    re.MULTILINE,
 )
 _HIDING = re.compile(
     r"""<(\w{1,20})\b[^<>]{0,300}?(?:style\s*=\s*["'][^"'<>]{0,200}?(?:display\s*:\s*none|visibility\s*:\s*hidden|"""
@@ -28,7 +31,9 @@ _HIDING = re.compile(
     r"""\bcolor\s*=\s*["']?(?:white|#fff))[^<>]{0,300}>(.*?)(?:</\1\s*>|\Z)""",
     re.DOTALL,
 )
-_ATTRIBUTE = re.compile(r"""\b(?:alt|title|aria-label|aria-description|content|data-[\w-]{1,40})\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+_ATTRIBUTE = re.compile(
+    r"""\b(?:alt|title|aria-label|aria-description|content|data-[\w-]{1,40})\s*=\s*(?:"([^"]*)"|'([^']*)')"""
+)
 _IMAGE = re.compile(r"""!\[([^\]]{0,5000})\](?:\(([^()\s]{0,2000})(?:\s+["']([^"']{0,5000})["'])?\s*\))?""")
 _LINK_TITLE = re.compile(r"""\]\([^()\s]{1,2000}\s+["']([^"']{1,5000})["']\s*\)""")
 _TAG = re.compile(r"</?[a-z][^<>]{0,2000}>")
@@ -37,7 +42,8 @@ _MARKUP = re.compile(r"(?<=[^\W_])[*`~\\]+(?=[^\W_])")
 _ENTITY = re.compile(r"&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(nbsp|shy|zwnj|zwj|amp|lt|gt|quot));")
 _ESCAPE = re.compile(r"\\u\{?([0-9a-f]{4,6})\}?|\\x([0-9a-f]{2})")
 _INLINE = re.compile(r"(`{1,3})(?!`)([^\n]{1,2000}?)(?<!`)\1(?!`)")
-_QUOTES = re.compile(r"\"[^\"\n]{2,600}\"|“[^”\n]{2,600}”|„[^“”\n]{2,600}[“”]|«[^»\n]{2,600}»|「[^」\n]{2,600}」|『[^』\n]{2,600}』|"
+_QUOTES = re.compile(r"\"[^\"\n]{2,600}\"|“[^”\n]{2,600}”|„[^“”\n]{2,600}[“”]|«[^»\n]{2,600}»|"
+                     r"「[^」\n]{2,600}」|『[^』\n]{2,600}』|"
                      r"(?<![\w'])'[^'\n]{2,600}'(?!\w)|‘[^’\n]{2,600}’")  # fmt: skip
 
 
@@ -79,6 +85,10 @@ class Document:
         return [0, *(found.end() for found in re.finditer("\n", self.folded.text))]
 
     @cached_property
+    def _fence_starts(self) -> list[int]:
+        return [fence.start for fence in self.fences]
+
+    @cached_property
     def source_lines(self) -> list[str]:
         return self.source.removeprefix("\ufeff").split("\n")
 
@@ -105,8 +115,19 @@ class Document:
         """A line of the source, "" where there is none."""
         return self.source_lines[number - 1] if 0 < number <= len(self.source_lines) else ""
 
+    def is_hidden(self, line: int) -> bool:
+        """Whether something that is not shown stands on a line."""
+        return any(
+            self.line_of(one.start) <= line <= self.line_of(one.start + len(one.text)) for one in self.hidden
+        )
+
+    def start_of(self, line: int) -> int:
+        """Offset of the beginning of a line in the folded text."""
+        return self._line_starts[min(line, len(self._line_starts)) - 1]
+
     def fence_at(self, offset: int) -> Fence | None:
-        return next((fence for fence in self.fences if fence.start <= offset < fence.end), None)
+        at = bisect_right(self._fence_starts, offset) - 1
+        return self.fences[at] if at >= 0 and offset < self.fences[at].end else None
 
     def is_quoted(self, start: int, end: int) -> bool:
         """Whether a place lies in code, in quotation marks or in a quoted paragraph."""
@@ -240,12 +261,22 @@ def _hide(page: Document, shown: list[str], covered: str) -> None:
 
     for pattern, how in ((_COMMENT, "comment"), (_COMMENT_LINK, "comment"), (_HIDING, "hidden element")):
         for found in pattern.finditer(covered):
-            group = 2 if pattern is _HIDING else next((i for i in range(1, (found.lastindex or 0) + 1) if found[i]), 0)
+            group = (
+                2
+                if pattern is _HIDING
+                else next((i for i in range(1, (found.lastindex or 0) + 1) if found[i]), 0)
+            )
             if group:
-                page.hidden.append(Hidden(how, found.start(group), page.folded.text[slice(*found.span(group))]))
+                page.hidden.append(
+                    Hidden(how, found.start(group), page.folded.text[slice(*found.span(group))])
+                )
             out(*found.span())
         covered = pattern.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), covered)
-    for pattern, how in ((_ATTRIBUTE, "attribute"), (_IMAGE, "text of an image"), (_LINK_TITLE, "title of a link")):
+    for pattern, how in (
+        (_ATTRIBUTE, "attribute"),
+        (_IMAGE, "text of an image"),
+        (_LINK_TITLE, "title of a link"),
+    ):
         for found in pattern.finditer(covered):
             for group in range(1, (pattern.groups or 0) + 1):
                 if found[group] and not (pattern is _IMAGE and group == 2):

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from urllib.parse import unquote_to_bytes
 
 from . import judged
+from .document import Document
 from .fold import visible
-from .instructions import in_text, limited
+from .instructions import Topic, in_text, limited
 from .rules import ERROR, INFO, WARNING, Hit
 
 MAX_PIECES = 60  # of one file
@@ -19,22 +20,25 @@ MAX_PIECE = 200_000
 MAX_DEPTH = 2
 
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{24,}(?:[ \t>#*/]*\r?\n[ \t>#*/]*[A-Za-z0-9+/_-]{16,})*={0,2}")
-_HEX = re.compile(r"(?:[0-9a-fA-F]{2}[\s:]?){20,}")
+_HEX = re.compile(r"(?:[0-9a-fA-F]{2}[\s:]?){16,}")
 _ESCAPED = re.compile(r"(?:\\x[0-9a-fA-F]{2}|\\[0-7]{3}){12,}|(?:\\u00[0-9a-fA-F]{2}){12,}")
 _PERCENT = re.compile(r"(?:%[0-9a-fA-F]{2}){12,}")
 _NUMBERS = re.compile(r"(?:\b(?:3[2-9]|[4-9]\d|1[01]\d|12[0-6]|10|9)\b\s*,\s*){16,}\d{1,3}")
 _SHELLISH = re.compile(
-    r"\b(?:curl|wget|bash|sh|nc|python3?|perl|eval|rm|chmod|cat|base64|powershell|iex|invoke-expression|osascript|exec|import|"
+    r"\b(?:curl|wget|bash|sh|nc|python3?|perl|eval|rm|chmod|cat|base64|powershell|iex|invoke-expression|"
+    r"osascript|exec|import|"
     r"require|child_process|os\.system|subprocess|socket)\b",
     re.IGNORECASE,
 )
 
 
-def encoded(path: str, text: str) -> list[Hit]:
-    """What the encoded pieces of a text say once they are decoded."""
+def encoded(page: Document, topic: Topic) -> list[Hit]:
+    """What the encoded pieces of a text say once they are decoded; excused in a page about attacks."""
     hits: list[Hit] = []
-    for line, how, decoded in _pieces(text):
-        hits += _looked_at(path, line, how, decoded, 1)
+    for line, how, decoded in _pieces(page.source):
+        found = _looked_at(page.path, line, how, decoded, 1)
+        is_example = topic.is_attacks and page.is_page and not page.is_hidden(line)
+        hits += (hit.at(INFO) if is_example else hit for hit in found)
     return limited(hits)
 
 
@@ -46,15 +50,29 @@ def _looked_at(path: str, line: int, how: str, decoded: str, depth: int) -> Iter
     commands = judged.unseen(path, line, decoded) if _SHELLISH.search(decoded) else []
     grave = [hit for hit in commands if hit.severity in (ERROR, WARNING)]
     if grave:
-        yield Hit("skill.encoded", ERROR, path, line, f"{how}: {grave[0].text}", (visible(decoded),), decoded[:200])
+        yield Hit(
+            "skill.encoded", ERROR, path, line, f"{how}: {grave[0].text}", (visible(decoded),), decoded[:200]
+        )
         return
     if depth < MAX_DEPTH:
-        inner = [hit for _, then, text in _pieces(decoded) for hit in _looked_at(path, line, f"{how}, then {then}", text, depth + 1)]
+        inner = [
+            hit
+            for _, then, text in _pieces(decoded)
+            for hit in _looked_at(path, line, f"{how}, then {then}", text, depth + 1)
+        ]
         if inner:
             yield from inner
             return
     if _SHELLISH.search(decoded) and re.search(r"https?://|[|;&$`]|-[a-z]\b", decoded):
-        yield Hit("skill.encoded", WARNING, path, line, f"{how}: a command or code", (visible(decoded),), decoded[:200])
+        yield Hit(
+            "skill.encoded",
+            WARNING,
+            path,
+            line,
+            f"{how}: a command or code",
+            (visible(decoded),),
+            decoded[:200],
+        )
     elif len(re.findall(r"[A-Za-z]{2,}", decoded)) >= 4:
         yield Hit("skill.encoded", INFO, path, line, f"{how}: text", (visible(decoded),), decoded[:200])
 
@@ -83,7 +101,10 @@ def _pieces(text: str) -> Iterator[tuple[int, str, str]]:
 def _is_media(text: str, at: int) -> bool:
     """Inside a `data:image/...;base64,` address."""
     before = text[max(0, at - 80) : at]
-    return re.search(r"data:(?:image|font|audio|video)/[\w.+-]+(?:;[\w=-]+)*,?(?:;base64,)?$", before) is not None
+    return (
+        re.search(r"data:(?:image|font|audio|video)/[\w.+-]+(?:;[\w=-]+)*,?(?:;base64,)?$", before)
+        is not None
+    )
 
 
 def _from_base64(written: str) -> bytes:

@@ -17,12 +17,11 @@ MANIFEST = "SKILL.md"
 MEMBER = "!/"  # stands between an archive and what is in it: "pack.zip!/inner/run.sh"
 
 # What the host never takes for a skill, and what belongs to the skill that it lies in.
-IGNORED = frozenset(
-    (
-        ".git .github .hub .archive .venv venv node_modules site-packages __pycache__ .tox .nox "
-        ".pytest_cache .mypy_cache .ruff_cache"
-    ).split()
-)
+_IGNORED_LIST = """
+    .git .github .hub .archive .venv venv node_modules site-packages __pycache__ .tox .nox .pytest_cache
+    .mypy_cache .ruff_cache
+"""
+IGNORED = frozenset(_IGNORED_LIST.split())
 SUPPORT = frozenset(("references", "templates", "assets", "scripts"))
 
 

@@ -79,9 +79,12 @@ def visible(text: str, limit: int = 160) -> str:
     shown = []
     for character in text[: limit * 2]:
         number = ord(character)
-        if character in INVISIBLE or character in _BIDI or 0xE0000 <= number <= 0xE0FFF:
-            shown.append(f"<U+{number:04X}>")
-        elif 0xFE00 <= number <= 0xFE0E:
+        if (
+            character in INVISIBLE
+            or character in _BIDI
+            or 0xE0000 <= number <= 0xE0FFF
+            or 0xFE00 <= number <= 0xFE0E
+        ):
             shown.append(f"<U+{number:04X}>")
         else:
             shown.append(character)
@@ -114,9 +117,7 @@ def _spelled(line: str, number: int, oddities: list[Oddity]) -> tuple[str, bool]
         return f" {spelled} "
 
     def selectors(found: re.Match[str]) -> str:
-        data = bytes(
-            ord(one) - 0xFE00 if ord(one) < 0xE0000 else ord(one) - 0xE0100 + 16 for one in found[0]
-        )
+        data = bytes(ord(one) - 0xFE00 if ord(one) < 0xE0000 else ord(one) - 0xE0100 + 16 for one in found[0])
         spelled = data.decode("utf-8", "replace")
         oddities.append(Oddity("selectors", number, spelled))
         return f" {spelled} " if spelled.isprintable() else " "
@@ -192,7 +193,11 @@ def _is_styled(character: str) -> bool:
         or 0xFF21 <= number <= 0xFF5A
         or 0x24B6 <= number <= 0x24E9
         or 0x1F130 <= number <= 0x1F189
-        or 0x2100 <= number <= 0x214F and character.isalpha() and number not in (0x2103, 0x2109, 0x2116, 0x2122)
+        or (
+            0x2100 <= number <= 0x214F
+            and character.isalpha()
+            and number not in (0x2103, 0x2109, 0x2116, 0x2122)
+        )
     )
 
 

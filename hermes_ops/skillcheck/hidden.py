@@ -12,35 +12,58 @@ from .instructions import in_text, limited
 from .rules import ERROR, INFO, WARNING, Hit
 
 _TO_MODEL = re.compile(
-    r"\b(?:ai|llm|language model|assistant|agent|claude|gpt|chatgpt|hermes|model|bot)s?\b.{0,60}?\b(?:must|should|shall|always|never|do not|need to|has to|"
-    r"have to|please|run|execute|send|read|follow|obey|secretly|silently)\b|\b(?:as an ai|if you are an? (?:ai|llm|agent|assistant)|note to (?:the )?(?:ai|agent|"
-    r"assistant|model)|instructions? (?:for|to) (?:the )?(?:ai|agent|assistant|model|llm)s?|hidden instructions?|system (?:note|prompt|override))\b",
+    r"\b(?:ai|llm|language model|assistant|agent|claude|gpt|chatgpt|hermes|model|bot)s?\b.{0,60}?\b(?:must|"
+    r"should|shall|always|never|do not|need to|has to|"
+    r"have to|please|run|execute|send|read|follow|obey|secretly|silently)\b|\b(?:as an ai|if you are an? "
+    r"(?:ai|llm|agent|assistant)|note to (?:the )?(?:ai|agent|"
+    r"assistant|model)|instructions? (?:for|to) (?:the )?(?:ai|agent|assistant|model|llm)s?|hidden "
+    r"instructions?|system (?:note|prompt|override))\b",
     re.DOTALL,
 )
+_WANTS = re.compile(
+    r"\b(?:runs?|execut\w*|sends?|upload\w*|fetch\w*|obey|ignore|disregard|secretly|silently|quietly|"
+    r"without (?:mention|tell|ask|inform)\w*|hidden|"
+    r"if you are an? (?:ai|llm|agent|assistant|model)|override|credentials?|passwords?|tokens?|https?:)"
+)
 _HARMLESS_COMMENT = re.compile(
-    r"^\s*(?:toc|/toc|tocstop|prettier-ignore|markdownlint|eslint|cspell|vale|textlint|doctoc|more|all-contributors|badges?|start|end|begin|todo|fixme|"
-    r"copyright|spdx|license|generated|auto-?generated|vim:|cover image|omit|include|template|region|endregion|no toc|html-validate|snippet)\b"
+    r"^\s*(?:toc|/toc|tocstop|prettier-ignore|markdownlint|eslint|cspell|vale|textlint|doctoc|more|"
+    r"all-contributors|badges?|start|end|begin|todo|fixme|"
+    r"copyright|spdx|license|generated|auto-?generated|vim:|cover image|omit|include|template|region|"
+    r"endregion|no toc|html-validate|snippet)\b"
 )
 _TOKENS = re.compile(
-    r"<\|(?:im_start|im_end|system|user|assistant|endoftext|start_header_id|end_header_id|eot_id|begin_of_text)\|>|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>|"
+    r"<\|(?:im_start|im_end|system|user|assistant|endoftext|start_header_id|end_header_id|eot_id|"
+    r"begin_of_text)\|>|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>|"
     r"<\uff5c(?:User|Assistant|begin\u2581of\u2581sentence|end\u2581of\u2581sentence)\uff5c>",
     re.IGNORECASE,
 )
-_SYSTEM_TAG = re.compile(r"<(system|system-reminder|system_prompt|system-prompt|developer|admin)>(.{0,2000}?)(?:</\1>|\Z)", re.IGNORECASE | re.DOTALL)
+_SYSTEM_TAG = re.compile(
+    r"<(system|system-reminder|system_prompt|system-prompt|developer|admin)>(.{0,2000}?)(?:</\1>|\Z)",
+    re.IGNORECASE | re.DOTALL,
+)
 _SYSTEM_LINE = re.compile(
-    r"^[\W_]*(?:(?:SYSTEM|ADMIN(?:ISTRATOR)?|DEVELOPER|ROOT)[ _-](?:OVERRIDE|DIRECTIVE|COMMAND|BYPASS)|(?:BEGIN|NEW|END OF) SYSTEM (?:PROMPT|INSTRUCTIONS?|MESSAGE)|"
-    r"(?:MESSAGE|NOTICE|DIRECTIVE|ORDER) FROM (?:THE )?(?:SYSTEM|ANTHROPIC|OPENAI|NOUS(?: RESEARCH)?|YOUR DEVELOPERS?|THE DEVELOPERS?|ADMIN\w*))\b",
+    r"^[^\w\n]*(?:(?:SYSTEM|ADMIN(?:ISTRATOR)?|DEVELOPER|ROOT)[ _-](?:OVERRIDE|DIRECTIVE|COMMAND|BYPASS)|"
+    r"(?:BEGIN|NEW|END OF) SYSTEM (?:PROMPT|INSTRUCTIONS?|MESSAGE)|"
+    r"(?:MESSAGE|NOTICE|DIRECTIVE|ORDER) FROM (?:THE )?(?:SYSTEM|ANTHROPIC|OPENAI|NOUS(?: RESEARCH)?|YOUR "
+    r"DEVELOPERS?|THE DEVELOPERS?|ADMIN\w*))\b",
     re.MULTILINE,
 )
 _PADDING = re.compile(r"[ \t\u00a0\u2000-\u200a\u3000]{150,}(?=\S)")
 _BLANK_LINES = re.compile(r"(?:\n[ \t]*){60,}(?=\S)")
-_CONCEALS = re.compile(r"\x1b\[(?:[\d;]*;)?8m|\x1b\[[\d;]*[ABCDHfJKSTsu]|\x1b\]\d+;|[^\n]\r(?!\n)[^\r\n]|\x08{2,}")
+_CONCEALS = re.compile(
+    r"\x1b\[(?:[\d;]*;)?8m|\x1b\[[\d;]*[ABCDHfJKSTsu]|\x1b\]\d+;|[^\n]\r(?!\n)[^\r\n]|\x08{2,}"
+)
 _LINK = re.compile(r"(?<!!)\[([^\]\n]{3,300})\]\(\s*<?(https?://[^\s)>]{3,1000})>?")
 _DATA_IMAGE = re.compile(
-    r"!\[[^\]]{0,300}\]\(\s*<?(https?://[^\s)>]*[?&=/](?:\{+|<|\$\{?|\[|%7B|%3C)[^\s)]{0,200})|<img\b[^>]{0,300}src\s*=\s*[\"'](https?://[^\"']*[?&=](?:\{+|<|\$\{?|\[)[^\"']{0,200})",
+    r"!\[[^\]]{0,300}\]\(\s*<?(https?://[^\s)>]*[?&=/](?:\{+|<|\$\{?|\[|%7B|%3C)[^\s)]{0,200})|"
+    r"<img\b[^>]{0,300}src\s*=\s*[\"'](https?://[^\"']*[?&=](?:\{+|<|\$\{?|\[)[^\"']{0,200})",
     re.IGNORECASE,
 )
-_PRIVATE_SLOT = re.compile(r"conversation|history|secret|token|key|env|base64|data|chat|prompt|message|context|summary|content|password|cred|memory|file", re.IGNORECASE)
+_PRIVATE_SLOT = re.compile(
+    r"conversation|history|secret|token|key|env|base64|data|chat|prompt|message|context|summary|content|"
+    r"password|cred|memory|file",
+    re.IGNORECASE,
+)
 
 # rule, severity in a page, severity in code, what is said of it
 _ODD = {
@@ -50,7 +73,12 @@ _ODD = {
     "inside": ("skill.invisible", INFO, WARNING, "an invisible character inside a word"),
     "override": ("skill.bidi", ERROR, ERROR, "an override that turns the order of letters around"),
     "unbalanced": ("skill.bidi", WARNING, ERROR, "a direction mark that nothing ends"),
-    "bidi-without-rtl": ("skill.bidi", INFO, ERROR, "direction marks where nothing is written from right to left"),
+    "bidi-without-rtl": (
+        "skill.bidi",
+        INFO,
+        ERROR,
+        "direction marks where nothing is written from right to left",
+    ),
     "mixed": ("skill.lookalike", WARNING, WARNING, "a word mixes letters of two alphabets"),
 }
 
@@ -87,12 +115,45 @@ def _notes(page: Document) -> Iterator[Hit]:
             if _HARMLESS_COMMENT.match(text) or not text:
                 continue
             if _TO_MODEL.search(text) and in_text(text) is None:
-                yield Hit("skill.hidden-text", WARNING, page.path, line, "a comment that speaks to the model", (visible(text),), text[:200])
-        elif one.how == "hidden element" and len(text.split()) >= 3 and page.path.lower().endswith((".md", ".mdx", ".markdown")):
+                severity = WARNING if _WANTS.search(text) else INFO
+                yield Hit(
+                    "skill.hidden-text",
+                    severity,
+                    page.path,
+                    line,
+                    "a comment that speaks to the model",
+                    (visible(text),),
+                    text[:200],
+                )
+        elif (
+            one.how == "hidden element"
+            and len(text.split()) >= 3
+            and page.path.lower().endswith((".md", ".mdx", ".markdown"))
+        ):
             severity = ERROR if _TO_MODEL.search(text) else WARNING
-            yield Hit("skill.hidden-text", severity, page.path, line, "an element that is not shown", (visible(text),), text[:200])
-        elif one.how in ("text of an image", "title of a link", "attribute") and _TO_MODEL.search(text) and len(text.split()) >= 6:
-            yield Hit("skill.hidden-text", WARNING, page.path, line, f"the {one.how} speaks to the model", (visible(text),), text[:200])
+            yield Hit(
+                "skill.hidden-text",
+                severity,
+                page.path,
+                line,
+                "an element that is not shown",
+                (visible(text),),
+                text[:200],
+            )
+        elif (
+            one.how in ("text of an image", "title of a link", "attribute")
+            and _TO_MODEL.search(text)
+            and len(text.split()) >= 6
+        ):
+            yield Hit(
+                "skill.hidden-text",
+                WARNING,
+                page.path,
+                line,
+                f"the {one.how} speaks to the model",
+                (visible(text),),
+                text[:200],
+            )
 
 
 def _other_voices(page: Document) -> Iterator[Hit]:
@@ -104,33 +165,59 @@ def _other_voices(page: Document) -> Iterator[Hit]:
         (_SYSTEM_LINE, ERROR, "a line that pretends to come from the system"),
     ):
         for found in pattern.finditer(aligned):
-            if page.is_quoted(found.start(), found.end()) or found.start() < page.body_start:
+            if page.is_quoted(found.end() - 1, found.end()) or found.start() < page.body_start:
                 continue
             if pattern is _SYSTEM_TAG and not found[2].strip():
                 continue
             line = page.line_of(found.start())
-            yield Hit("skill.authority", severity, page.path, line, what, (visible(page.line_text(line).strip()),), found[0][:200])
+            yield Hit(
+                "skill.authority",
+                severity,
+                page.path,
+                line,
+                what,
+                (visible(page.line_text(line).strip()),),
+                found[0][:200],
+            )
 
 
 def _links(page: Document) -> Iterator[Hit]:
     for number, line in enumerate(page.source_lines, 1):
         if len(line) > 20_000 or "://" not in line:
             continue
-        start = page._line_starts[number - 1]
+        start = page.start_of(number)
         in_code = page.fence_at(start) is not None
         for found in _LINK.finditer(line) if not in_code else ():
             if names_other_host(found[1], found[2]):
-                yield Hit("skill.link", WARNING, page.path, number, "a link leads to another host than it shows", (visible(found[0]),), found[0][:200])
+                yield Hit(
+                    "skill.link",
+                    WARNING,
+                    page.path,
+                    number,
+                    "a link leads to another host than it shows",
+                    (visible(found[0]),),
+                    found[0][:200],
+                )
         for found in URL.finditer(line):
             why = seems(found[0])
             if why and not in_code:
-                yield Hit("skill.link", WARNING, page.path, number, f"an address is not what it seems: {why}", (visible(found[0]),), found[0][:200])
+                yield Hit(
+                    "skill.link",
+                    WARNING,
+                    page.path,
+                    number,
+                    f"an address is not what it seems: {why}",
+                    (visible(found[0]),),
+                    found[0][:200],
+                )
         for found in _DATA_IMAGE.finditer(line) if not in_code else ():
             url = found[1] or found[2]
             slot = re.split(r"[?&=/](?=\{|<|\$|\[|%7B|%3C)", url, maxsplit=1)[-1]
             if _PRIVATE_SLOT.search(slot) and "`" not in line[: found.start()]:
                 text = "an image whose address is to be filled with data: showing it sends them"
-                yield Hit("skill.exfiltrate", ERROR, page.path, number, text, (visible(found[0]),), found[0][:200])
+                yield Hit(
+                    "skill.exfiltrate", ERROR, page.path, number, text, (visible(found[0]),), found[0][:200]
+                )
 
 
 def _placed(page: Document, is_code: bool) -> Iterator[Hit]:
@@ -139,15 +226,39 @@ def _placed(page: Document, is_code: bool) -> Iterator[Hit]:
     for found in _PADDING.finditer(source):
         number = source.count("\n", 0, found.start()) + 1
         line = page.line_text(number)
-        if line.count("|") > 3 or page.fence_at(page._line_starts[number - 1]) is not None and not is_code:
+        if line.count("|") > 3 or (page.fence_at(page.start_of(number)) is not None and not is_code):
             continue
-        after = line[len(line) - len(line.rstrip()) :] or line.rstrip()[-120:]
-        yield Hit("skill.hidden-text", WARNING, page.path, number, "text pushed far to the right", (visible(after),), after[:200])
+        after = source[found.end() : found.end() + 160].split("\n", 1)[0]
+        yield Hit(
+            "skill.hidden-text",
+            WARNING,
+            page.path,
+            number,
+            "text pushed far to the right",
+            (visible(after),),
+            after[:200],
+        )
     for found in _BLANK_LINES.finditer(source):
         number = source.count("\n", 0, found.end()) + 1
-        yield Hit("skill.hidden-text", WARNING, page.path, number, "text behind a screen of blank lines", (visible(page.line_text(number)),), "blank lines")
+        yield Hit(
+            "skill.hidden-text",
+            WARNING,
+            page.path,
+            number,
+            "text behind a screen of blank lines",
+            (visible(page.line_text(number)),),
+            "blank lines",
+        )
     if "\x1b" in source or "\r" in source.replace("\r\n", "\n") or "\x08" in source:
         found = _CONCEALS.search(source if "\n" in source else "")
         if found:
             number = source.count("\n", 0, found.start()) + 1
-            yield Hit("skill.terminal", WARNING, page.path, number, "a terminal hides or overwrites text here", (ascii(page.line_text(number)[:120]),), found[0])
+            yield Hit(
+                "skill.terminal",
+                WARNING,
+                page.path,
+                number,
+                "a terminal hides or overwrites text here",
+                (ascii(page.line_text(number)[:120]),),
+                found[0],
+            )

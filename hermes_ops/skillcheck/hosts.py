@@ -11,71 +11,96 @@ from .fold import fold
 from .rules import ERROR, INFO, WARNING
 
 URL = re.compile(r"""https?://[^\s"'`<>|;)\]}\\]{3,2000}""", re.IGNORECASE)
-_BARE = re.compile(r"(?<![\w@/.-])((?:[a-z0-9-]{1,63}\.){1,6}[a-z]{2,12}(?::\d{1,5})?/[^\s\"'`<>|;)]{1,500})", re.IGNORECASE)
+_BARE = re.compile(
+    r"(?<![\w@/.-])((?:[a-z0-9-]{1,63}\.){1,6}[a-z]{2,12}(?::\d{1,5})?/[^\s\"'`<>|;)]{1,500})", re.IGNORECASE
+)
 
 # Where the makers of well-known tools keep their installers: exact hosts, and repositories of a host.
-_INSTALLERS = frozenset(
-    """
-    sh.rustup.rs static.rust-lang.org get.docker.com download.docker.com install.python-poetry.org astral.sh
-    get.pnpm.io bun.sh bun.com deno.land fnm.vercel.app get.sdkman.io get.k3s.io get.rke2.io get.helm.sh fly.io
-    ollama.com ollama.ai tailscale.com starship.rs deb.nodesource.com rpm.nodesource.com dl.yarnpkg.com yarnpkg.com
-    get.volta.sh mise.run mise.jdx.dev nixos.org install.determinate.systems sh.vector.dev get.jetify.com
-    get.jetpack.io foundry.paradigm.xyz setup.atuin.sh zed.dev claude.ai opencode.ai sentry.io run.linkerd.io
-    istio.io dl.dagger.io pyenv.run pixi.sh just.systems railway.app railway.com packagecloud.io webi.sh
-    install.duckdb.org hermes-agent.nousresearch.com getcomposer.org get.scoop.sh community.chocolatey.org
-    chocolatey.org win.rustup.rs aka.ms cursor.com get.haskellstack.org get-ghcup.haskell.org sh.haskell.org
+_INSTALLERS_LIST = """
+    sh.rustup.rs static.rust-lang.org get.docker.com download.docker.com install.python-poetry.org
+    astral.sh get.pnpm.io bun.sh bun.com deno.land fnm.vercel.app get.sdkman.io get.k3s.io get.rke2.io
+    get.helm.sh fly.io ollama.com ollama.ai tailscale.com starship.rs deb.nodesource.com
+    rpm.nodesource.com dl.yarnpkg.com yarnpkg.com get.volta.sh mise.run mise.jdx.dev nixos.org
+    install.determinate.systems sh.vector.dev get.jetify.com get.jetpack.io foundry.paradigm.xyz
+    setup.atuin.sh zed.dev claude.ai opencode.ai sentry.io run.linkerd.io istio.io dl.dagger.io
+    pyenv.run pixi.sh just.systems railway.app railway.com packagecloud.io webi.sh install.duckdb.org
+    hermes-agent.nousresearch.com getcomposer.org get.scoop.sh community.chocolatey.org chocolatey.org
+    win.rustup.rs aka.ms cursor.com get.haskellstack.org get-ghcup.haskell.org sh.haskell.org
     install.julialang.org cli.github.com packages.microsoft.com cloud.google.com sdk.cloud.google.com
     awscli.amazonaws.com apt.releases.hashicorp.com rpm.releases.hashicorp.com releases.hashicorp.com
     install.meteor.com brew.sh get.rvm.io rvm.io get.pulumi.com get.please.build nodejs.org go.dev
-    dl.google.com golang.org pypi.org bootstrap.pypa.io files.pythonhosted.org registry.npmjs.org rubygems.org
-    storage.googleapis.com/golang get.opentofu.org get.acme.sh acme.sh install.goreleaser.com
-    carapace.sh get.nexte.st cdn.jsdelivr.net/gh/devcontainers mirrors.aliyun.com mirrors.tuna.tsinghua.edu.cn
-    micro.mamba.pm repo.anaconda.com repo.continuum.io developer.arm.com dot.net dotnet.microsoft.com
-    builds.dotnet.microsoft.com get.activated.win download.pytorch.org pkgs.tailscale.com pkgs.k8s.io dl.k8s.io
-    packages.gitlab.com gitlab.com s3.amazonaws.com/session-manager-downloads code-server.dev coder.com
-    supabase.com turso.tech get.tur.so neon.tech planetscale.com cli.doppler.com cli.infisical.com
-    install.direnv.net direnv.net nix.dev platform.sh warp.dev githubcli.com omz.sh install.ohmyz.sh
-    """.split()
-)
-_OWNERS = frozenset(
-    """
-    homebrew nvm-sh ohmyzsh robbyrussell asdf-vm helm k3d-io kubernetes kubernetes-sigs pyenv rbenv nodenv astral-sh
-    rust-lang docker golang junegunn neovim tmux-plugins zsh-users romkatv starship ajeetdsouza sharkdp burntsushi
-    cli github actions golangci goreleaser aquasecurity anchore derailed jesseduffield sdkman conda-forge conda
-    mamba-org apple microsoft google googlecloudplatform aws hashicorp gruntwork-io terraform-linters tfutils
-    nousresearch anthropics openai huggingface ggml-org ggerganov ollama vercel denoland oven-sh pnpm yarnpkg npm nodejs
-    python pypa pre-commit jenv tj moovweb wting rupa mikefarah stedolan jqlang junegunn caddyserver traefik grafana
-    prometheus open-telemetry envoyproxy argoproj fluxcd istio linkerd cilium rancher k3s-io containerd moby podman
-    containers buildpacks dapr tilt-dev derailed ahmetb vmware-tanzu projectcalico metallb bitnami elastic influxdata
-    timescale cockroachdb nats-io spicetify syncthing rclone restic borgbackup tailscale wireguard acmesh-official
-    letsencrypt certbot nixos determinatesystems cachix lnl7 direnv junest fish-shell jorgebucaran oh-my-fish
-    v2fly pi-hole adguardteam netdata coollabsio basecamp
-    """.split()
-)
+    dl.google.com golang.org pypi.org bootstrap.pypa.io files.pythonhosted.org registry.npmjs.org
+    rubygems.org storage.googleapis.com/golang get.opentofu.org get.acme.sh acme.sh
+    install.goreleaser.com carapace.sh get.nexte.st cdn.jsdelivr.net/gh/devcontainers mirrors.aliyun.com
+    mirrors.tuna.tsinghua.edu.cn micro.mamba.pm repo.anaconda.com repo.continuum.io developer.arm.com
+    dot.net dotnet.microsoft.com builds.dotnet.microsoft.com get.activated.win download.pytorch.org
+    pkgs.tailscale.com pkgs.k8s.io dl.k8s.io packages.gitlab.com gitlab.com
+    s3.amazonaws.com/session-manager-downloads code-server.dev coder.com supabase.com turso.tech
+    get.tur.so neon.tech planetscale.com cli.doppler.com cli.infisical.com install.direnv.net direnv.net
+    nix.dev platform.sh warp.dev githubcli.com omz.sh install.ohmyz.sh
+"""
+_INSTALLERS = frozenset(_INSTALLERS_LIST.split())
+_OWNERS_LIST = """
+    homebrew nvm-sh ohmyzsh robbyrussell asdf-vm helm k3d-io kubernetes kubernetes-sigs pyenv rbenv
+    nodenv astral-sh rust-lang docker golang junegunn neovim tmux-plugins zsh-users romkatv starship
+    ajeetdsouza sharkdp burntsushi cli github actions golangci goreleaser aquasecurity anchore derailed
+    jesseduffield sdkman conda-forge conda mamba-org apple microsoft google googlecloudplatform aws
+    hashicorp gruntwork-io terraform-linters tfutils nousresearch anthropics openai huggingface ggml-org
+    ggerganov ollama vercel denoland oven-sh pnpm yarnpkg npm nodejs python pypa pre-commit jenv tj
+    moovweb wting rupa mikefarah stedolan jqlang junegunn caddyserver traefik grafana prometheus
+    open-telemetry envoyproxy argoproj fluxcd istio linkerd cilium rancher k3s-io containerd moby podman
+    containers buildpacks dapr tilt-dev derailed ahmetb vmware-tanzu projectcalico metallb bitnami
+    elastic influxdata timescale cockroachdb nats-io spicetify syncthing rclone restic borgbackup
+    tailscale wireguard acmesh-official letsencrypt certbot nixos determinatesystems cachix lnl7 direnv
+    junest fish-shell jorgebucaran oh-my-fish arduino platformio espressif home-assistant esphome v2fly
+    pi-hole adguardteam netdata coollabsio basecamp
+"""
+_OWNERS = frozenset(_OWNERS_LIST.split())
 _FORGES = ("raw.githubusercontent.com", "github.com", "gist.githubusercontent.com")
 
 # Where anybody may leave a text or fetch what was sent, and what hides where an address leads.
-_DROPS = (
-    "pastebin.com paste.ee rentry.co rentry.org glot.io hastebin.com dpaste.com ghostbin.com termbin.com ix.io sprunge.us "
-    "0x0.st transfer.sh file.io temp.sh bashupload.com oshi.at anonfiles.com gofile.io webhook.site requestbin.com "
-    "requestbin.net pipedream.net beeceptor.com ngrok.io ngrok.app ngrok-free.app ngrok-free.dev serveo.net loca.lt "
-    "localhost.run trycloudflare.com interact.sh oast.pro oast.live oast.site oast.online oast.fun oast.me burpcollaborator.net "
-    "dnslog.cn ceye.io canarytokens.com bit.ly tinyurl.com t.co is.gd rb.gy cutt.ly goo.gl shorturl.at ow.ly "
-    "gist.githubusercontent.com cdn.discordapp.com duckdns.org no-ip.org ddns.net hopto.org"
-).split()
+_DROPS_LIST = """
+    pastebin.com paste.ee rentry.co rentry.org glot.io hastebin.com dpaste.com ghostbin.com termbin.com
+    ix.io sprunge.us 0x0.st transfer.sh file.io temp.sh bashupload.com oshi.at anonfiles.com gofile.io
+    webhook.site requestbin.com requestbin.net pipedream.net beeceptor.com ngrok.io ngrok.app
+    ngrok-free.app ngrok-free.dev serveo.net loca.lt localhost.run trycloudflare.com interact.sh
+    oast.pro oast.live oast.site oast.online oast.fun oast.me burpcollaborator.net dnslog.cn ceye.io
+    canarytokens.com bit.ly tinyurl.com t.co is.gd rb.gy cutt.ly goo.gl shorturl.at ow.ly
+    gist.githubusercontent.com cdn.discordapp.com duckdns.org no-ip.org ddns.net hopto.org
+"""
+_DROPS = frozenset(_DROPS_LIST.split())
 
 
-def weight_of_source(text: str) -> str:
-    """How grave it is to run what comes from the addresses in a piece of command.
+def weight_of_source(*texts: str) -> str:
+    """How grave it is to run what comes from the addresses in the first of some texts that has any.
 
     "" when every one is a well-known installer, INFO for this machine, WARNING for a host nobody here knows,
     ERROR for plain http, bare numbers and places where anybody may leave a text.
     """
-    found = list(addresses(text))
-    if not found:
+    found = next((found for text in texts if (found := list(addresses(text)))), None)
+    if found is None:
         return WARNING
     weights = {_weight(url) for url in found}
     return next((one for one in (ERROR, WARNING, INFO) if one in weights), "")
+
+
+def belongs_to(text: str, *texts: str) -> bool:
+    """Whether `text` names the host (on a forge: the repository) of the https addresses in some texts."""
+    found = next((found for one in texts if (found := list(addresses(one)))), [])
+    words = set(re.split(r"[^\w-]+", text.lower()))
+    words |= {word.replace("-", "") for word in words}
+    return bool(found) and not any(words.isdisjoint(_labels_of(url)) for url in found)
+
+
+def _labels_of(url: str) -> set[str]:
+    """The words by which a source is known: "rclone" of rclone.org; on a forge owner and repository."""
+    host, parts = host_of(url), urlsplit(url).path.strip("/").lower().split("/")
+    if not url.lower().startswith("https://"):
+        return set()
+    if host in _FORGES[:2]:
+        return {part for part in parts[:2] if len(part) > 3}
+    label = _site(host).split(".")[0]
+    return {label} if len(label) > 3 and not is_drop(host) else set()
 
 
 def addresses(text: str) -> Iterator[str]:
@@ -128,7 +153,9 @@ def names_other_host(shown: str, url: str) -> bool:
     found = re.fullmatch(r"(?:https?://)?((?:[\w-]+\.)+[a-z]{2,12})(?:[/?#:]\S*)?", text, re.IGNORECASE)
     if not found or not url.lower().startswith(("http://", "https://")):
         return False
-    if "://" not in text and re.search(r"\.(?:md|py|js|ts|sh|json|ya?ml|toml|txt|html?|io|ai|rs|go|net|app)$", found[1], re.I):
+    if "://" not in text and re.search(
+        r"\.(?:md|py|js|ts|sh|json|ya?ml|toml|txt|html?|io|ai|rs|go|net|app)$", found[1], re.I
+    ):
         return False
     return _site(found[1].lower()) != _site(host_of(url))
 
@@ -142,7 +169,9 @@ def _weight(url: str) -> str:
         return ERROR
     if _is_installer(host, url):
         return ""
-    if re.search(r"[<>{}]|\$|example\.(?:com|org|net)$|\.example$|\.(?:local|lan|internal|test)$", host or url):
+    if re.search(
+        r"[<>{}]|\$|example\.(?:com|org|net)$|\.example$|\.(?:local|lan|internal|test)$", host or url
+    ):
         return INFO
     return ERROR if url.lower().startswith("http://") else WARNING
 

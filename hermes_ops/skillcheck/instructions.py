@@ -10,23 +10,36 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from .context import ABOUT_ATTACKS, EXAMPLES
 from .document import Document
 from .fold import visible
-from .phrases import ABOUT_ATTACKS, CORE, EXAMPLES, PHRASES, SCRIPTS, SQUEEZED, Phrase
+from .phrases import CORE, PHRASES, SCRIPTS, SQUEEZED, Phrase
 from .rules import ERROR, INFO, ORDER, WARNING, Hit
 from .words import Found, Stream, stream, variants
 
+MAX_HIDDEN = 300  # hidden pieces looked at one by one; when there are more, all of them together
 MAX_OF_ONE_RULE = 5  # in one file; more of the same says nothing new
-_OPPOSITE = re.compile(r"(?:\b(?:never|not|don.?t|avoid|refuse to|without|cannot|must not|should not|nicht|niemals|нельзя|не)\W+(?:\w+\W+){0,2})$")
-_PRINTS = re.compile(r"\b(?:print|echo|printf|puts|console\.\w+|write(?:ln|-output|-host)?|say|display|cat)\b")
+_OPPOSITE = re.compile(
+    r"(?:\b(?:never|not|don.?t|avoid|refuse to|without|cannot|nicht|niemals|нельзя|не)\W+(?:\w+\W+){0,2})$"
+)
+# "If a page asks you to ..." speaks of what others may say.
+_IF_SAID = re.compile(
+    r"\b(?:if|when|whenever|any|anything|may|might|could|wenn|если|si|cuando)\b.{0,120}\b(?:asks?|asking|tells?|telling|says?|saying|instructs?|"
+    r"instructing|orders?|wants?|urges?|tries|trying|attempts?|requests?)\b\W+(?:\w+\W+){0,3}$",
+    re.DOTALL,
+)
+_PRINTS = re.compile(
+    r"\b(?:print|echo|printf|puts|console\.\w+|write(?:ln|-output|-host)?|say|display|cat)\b"
+)
 
 
 @dataclass(frozen=True)
 class Topic:
-    """What a skill is about, by its own name and description: security, or attacks as such."""
+    """What a skill is about, by its own name and description (`about`): security, or attacks as such."""
 
     is_security: bool = False
     is_attacks: bool = False
+    about: str = ""
 
 
 def instructions(page: Document, topic: Topic, *, is_code: bool = False) -> list[Hit]:
@@ -96,7 +109,11 @@ def _is_disguised(page: Document, found: Found, first: int, last: int) -> bool:
     if any(line in page.folded.disguised for line in range(first, last + 1)):
         return True
     written = re.sub(r"[^\w]+|_", " ", page.folded.text[found.start : found.end]).split()
-    return bool(found.words.isascii()) and " ".join(written) != found.words and _looks_dressed(written, found.words)
+    return (
+        bool(found.words.isascii())
+        and " ".join(written) != found.words
+        and _looks_dressed(written, found.words)
+    )
 
 
 def _looks_dressed(written: list[str], words: str) -> bool:
@@ -109,7 +126,7 @@ def _looks_dressed(written: list[str], words: str) -> bool:
 def _weighed(page: Document, topic: Topic, phrase: Phrase, found: Found, is_code: bool) -> tuple[str, str]:
     """The severity of a match where it stands, and a word on why; "" when it is none."""
     before, after = page.sentence(found.start, found.end)
-    if phrase.pardoned and _OPPOSITE.search(before):
+    if phrase.pardoned and (_OPPOSITE.search(before) or _IF_SAID.search(before)):
         return "", ""
     sentence = f"{before} {after}"
     if page.is_quoted(found.start, found.end):
@@ -136,12 +153,12 @@ def _lower(severity: str) -> str:
 
 def _not_shown(page: Document) -> Iterator[Hit]:
     """Instructions in what a page does not show: each piece on its own, and all of a kind together."""
-    for hidden in page.hidden:
+    for hidden in page.hidden[:MAX_HIDDEN]:
         for phrase, found in _matches(hidden.text):
             place = Found(hidden.start + found.start, hidden.start + found.end, found.words)
             first, last = page.line_of(place.start), page.line_of(max(place.start, place.end - 1))
             yield _hit(page, phrase, place, ERROR, f" in a {hidden.how}", first, last)
-    comments = [one for one in page.hidden if one.how == "comment"]
+    comments = [one for one in page.hidden if one.how == "comment" or len(page.hidden) > MAX_HIDDEN]
     if len(comments) > 1:
         for phrase, found in _matches(" ".join(one.text for one in comments)):
             place = Found(comments[0].start, comments[0].start + 1, found.words)
@@ -158,7 +175,15 @@ def _turned(page: Document) -> Iterator[Hit]:
         for phrase in CORE[:4] + CORE[-12:-8]:
             found = phrase.pattern.search(text)
             if found:
-                yield Hit("skill.encoded", ERROR, page.path, 0, f"{how}: {phrase.what}", (visible(found[0]),), found[0])
+                yield Hit(
+                    "skill.encoded",
+                    ERROR,
+                    page.path,
+                    0,
+                    f"{how}: {phrase.what}",
+                    (visible(found[0]),),
+                    found[0],
+                )
                 break
 
 

@@ -69,10 +69,14 @@ _MAGIC: tuple[tuple[bytes, str, str], ...] = (
 )
 
 # Extensions that say of a content without known beginning what it is.
-_COMPILED_SUFFIXES = frozenset(
-    ".pyc .pyo .pyd .so .dll .dylib .exe .com .scr .o .a .lib .class .wasm .node .bin .beam .elc".split()
-)
-_PICKLE_SUFFIXES = frozenset(".pkl .pickle .joblib .pt .pth .ckpt .dill".split())
+_COMPILED_SUFFIXES_LIST = """
+    .pyc .pyo .pyd .so .dll .dylib .exe .com .scr .o .a .lib .class .wasm .node .bin .beam .elc
+"""
+_COMPILED_SUFFIXES = frozenset(_COMPILED_SUFFIXES_LIST.split())
+_PICKLE_SUFFIXES_LIST = """
+    .pkl .pickle .joblib .pt .pth .ckpt .dill
+"""
+_PICKLE_SUFFIXES = frozenset(_PICKLE_SUFFIXES_LIST.split())
 
 
 def kind_of(name: str, data: bytes) -> Kind:

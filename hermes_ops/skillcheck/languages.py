@@ -24,8 +24,13 @@ _BY_SUFFIX = {
 }
 _BY_NAME = {
     **dict.fromkeys(("makefile", "gnumakefile"), "make"),
-    **dict.fromkeys(("rakefile", "gemfile", "guardfile", "vagrantfile", "brewfile", "fastfile", "podfile"), "ruby"),
-    **dict.fromkeys((".envrc", ".bashrc", ".zshrc", ".profile", ".bash_profile", ".zprofile", "apkbuild", "pkgbuild"), SHELL),
+    **dict.fromkeys(
+        ("rakefile", "gemfile", "guardfile", "vagrantfile", "brewfile", "fastfile", "podfile"), "ruby"
+    ),
+    **dict.fromkeys(
+        (".envrc", ".bashrc", ".zshrc", ".profile", ".bash_profile", ".zprofile", "apkbuild", "pkgbuild"),
+        SHELL,
+    ),
 }
 _BY_PROGRAM = (
     (re.compile(r"(?:ba|z|k|da|a|fi)?sh$"), SHELL),
@@ -43,16 +48,34 @@ _BY_PROGRAM = (
     (re.compile(r"(?:tclsh|wish|expect)[\d.]*$"), "tcl"),
 )
 # Languages that the command guard does not read.
-_OTHERS = frozenset(".go .rs .java .kt .kts .c .h .cc .cpp .hpp .cs .swift .m .scala .clj .ex .exs .erl .hs .ml .nim .zig .dart .vbs .wsf .hta .jl .groovy .gradle .fish .nu .vue .svelte".split())
+_OTHERS_LIST = """
+    .go .rs .java .kt .kts .c .h .cc .cpp .hpp .cs .swift .m .scala .clj .ex .exs .erl .hs .ml .nim .zig
+    .dart .vbs .wsf .hta .jl .groovy .gradle .fish .nu .vue .svelte
+"""
+_OTHERS = frozenset(_OTHERS_LIST.split())
 
-_PAGES = frozenset(".md .markdown .mdx .mdc .rst .adoc .html .htm .xhtml .org .textile .svg .xml".split())
-_DATA = frozenset(".json .jsonl .json5 .csv .tsv .yaml .yml .toml .ini .cfg .conf .lock .sql .css .scss .less .po .srt .vtt .ics .log .diff .patch .tex .bib".split())
-_DOCUMENTS = frozenset("license licence copying notice authors contributors changelog readme codeowners version history install todo".split())
+_PAGES_LIST = """
+    .md .markdown .mdx .mdc .rst .adoc .html .htm .xhtml .org .textile .svg .xml
+"""
+_PAGES = frozenset(_PAGES_LIST.split())
+_DATA_LIST = """
+    .json .jsonl .json5 .csv .tsv .yaml .yml .toml .ini .cfg .conf .lock .sql .css .scss .less .po .srt
+    .vtt .ics .log .diff .patch .tex .bib
+"""
+_DATA = frozenset(_DATA_LIST.split())
+_DOCUMENTS_LIST = """
+    license licence copying notice authors contributors changelog readme codeowners version history
+    install todo
+"""
+_DOCUMENTS = frozenset(_DOCUMENTS_LIST.split())
 
 _SHELL_LINE = re.compile(
-    r"^\s*(?:set -[euxo]|export \w+=|if \[|if ! |for \w+ in |while |function \w+|\w+\(\) *\{|[A-Za-z_]\w*=(?:\S*|\"[^\"]*\"|\$\(.*)$|"
-    r"(?:sudo|curl|wget|cat|cd|rm|mkdir|cp|mv|chmod|chown|echo|eval|exec|source|tar|python3?|bash|sh|nc|ssh|scp|git|fi$|done|then|else|"
-    r"esac|printf|test|trap|exit|return|grep|sed|awk|find|base64|openssl|env|nohup|crontab|docker|pip3?|npm|apt-get|systemctl)\b)"
+    r"^\s*(?:set -[euxo]|export \w+=|if \[|if ! |for \w+ in |while |function \w+|\w+\(\) *\{|"
+    r"[A-Za-z_]\w*=(?:\S*|\"[^\"]*\"|\$\(.*)$|"
+    r"(?:sudo|curl|wget|cat|cd|rm|mkdir|cp|mv|chmod|chown|echo|eval|exec|source|tar|python3?|bash|sh|nc|ssh|"
+    r"scp|git|fi$|done|then|else|"
+    r"esac|printf|test|trap|exit|return|grep|sed|awk|find|base64|openssl|env|nohup|crontab|docker|pip3?|npm|"
+    r"apt-get|systemctl)\b)"
 )
 
 
@@ -77,12 +100,16 @@ def language_of(path: str, text: str) -> str:
 def is_page(path: str) -> bool:
     """Whether a file is Markdown or HTML, or something of that kind; SKILL.md without extension too."""
     name = path.rpartition("/")[2].lower()
-    return any(name.endswith(suffix) for suffix in _PAGES) or name.partition(".")[0] in _DOCUMENTS and "." not in name
+    return any(name.endswith(suffix) for suffix in _PAGES) or (
+        name.partition(".")[0] in _DOCUMENTS and "." not in name
+    )
 
 
 def looks_like_shell(text: str) -> bool:
     """Whether most of the first lines of a text are what shell scripts consist of."""
-    lines = [line for line in text[:20_000].split("\n") if line.strip() and not line.lstrip().startswith("#")][:60]
+    lines = [
+        line for line in text[:20_000].split("\n") if line.strip() and not line.lstrip().startswith("#")
+    ][:60]
     if not lines:
         return False
     hits = sum(_SHELL_LINE.match(line) is not None for line in lines)

@@ -41,34 +41,37 @@ def _compiled(written: str) -> re.Pattern[str]:
 
 _SETS = {
     "not": "do not|don t|dont|never|must not|mustn t|should not|shouldn t|shall not|cannot|may not|not to|"
-    "under no circumstances|no need to",
-    "drop": "ignore|ignoring|disregard|forget|neglect|discard|abandon|do not follow|don t follow|stop following|"
-    "do not obey|stop obeying|pay no attention to|erase|unlearn",
+    "to not|under no circumstances|no need to",
+    "drop": "ignore|ignoring|disregard|forget|neglect|discard|abandon|do not follow|don t follow|stop "
+    "following|do not obey|stop obeying|pay no attention to|erase|unlearn",
     "over": "override|bypass|circumvent|supersede|overrule|violate|break out of",
     "earlier": "previous|previously given|prior|preceding|earlier|above|foregoing|former|original|initial|"
     "existing|system|developer|default|safety|hidden|past|other",
-    "orders": "instructions?|prompts?|directives?|guidelines|guardrails|programming|commands|orders|directions|"
-    "constraints|restrictions|system messages?|rules|training|policies|policy",
+    "orders": "instructions?|prompts?|directives?|guidelines|guardrails|programming|commands|orders|"
+    "directions|constraints|restrictions|system messages?|rules|training|policies|policy",
     "firm": "instructions|prompts?|directives?|guidelines|guardrails|programming|orders|system messages?",
-    "user": "user|users|human|humans|operator|owner|person|customer|anyone|anybody|people|developer|them|him|her",
-    "secrets": r"id rsa|id ed25519|id ecdsa|private keys?|ssh (?:directory|folder|private keys?)|aws credentials|"
-    r"(?:\w+ )?dot ?env files?|(?:\w+ )?env files?|the env|\.env|all (?:the )?environment variables|"
-    r"(?:full|entire|whole|complete|process) environment|environment dump|"
-    r"output of (?:env|printenv|the env command)|etc shadow|etc passwd|"
-    r"keychain|browser cookies|session cookies|saved passwords|password (?:store|manager|vault)|"
-    r"seed phrase|recovery phrase|mnemonic(?: phrase)?|wallet (?:file|keys?|dat)|kubeconfig|kube config|netrc|"
-    r"git credentials|docker config json|gnupg|gpg keys|(?:bash|shell|zsh) history|"
-    r"(?:whole |entire |full |complete )?(?:conversation|chat)(?: history| log| transcript)?|"
-    r"system prompt|memory md|soul md|auth json|hermes env|hermes config|"
-    r"(?:any|all|every|their|user s) (?:\w+ ){0,3}(?:api keys?|credentials?|secrets?|tokens?|passwords?)|"
-    r"(?:api keys|credentials|secrets|tokens|passwords) (?:you|that you|it) (?:find|can|see|come)",
+    "user": "user|users|human|humans|operator|owner|person|customer|anyone|anybody|people|developer|them|"
+    "him|her",
+    "secrets": r"id rsa|id ed25519|id ecdsa|private keys?|ssh (?:directory|folder|private keys?)|aws "
+    r"credentials|(?:\w+ )?dot ?env files?|(?:\w+ )?env files?|the env|\.env|all (?:the "
+    r")?environment variables|(?:full|entire|whole|complete|process) environment|environment "
+    r"dump|output of (?:env|printenv|the env command)|etc shadow|etc passwd|keychain|browser "
+    r"cookies|session cookies|saved passwords|password (?:store|manager|vault)|seed phrase|"
+    r"recovery phrase|mnemonic(?: phrase)?|wallet (?:file|keys?|dat)|kubeconfig|kube config|"
+    r"netrc|git credentials|docker config json|gnupg|gpg keys|(?:bash|shell|zsh) history|(?:the |"
+    r"this |our |whole |entire |full |complete )conversation|(?:conversation|chat) (?:history|"
+    r"logs?|transcript)|(?:whole|entire|full|complete) chat|system prompt|memory md|soul md|auth "
+    r"json|hermes env|hermes config|(?:any|all|every|their|user s) (?:\w+ ){0,3}(?:api keys?|"
+    r"credentials?|secrets?|tokens?|passwords?)|(?:api keys|credentials|secrets|tokens|"
+    r"passwords) (?:you|that you|it) (?:find|can|see|come)",
     "send": "send|sends|post|upload|transmit|forward|exfiltrate|submit|email|mail|leak|deliver|push|append|"
     "encode|include|embed|beacon|share|report|publish|copy|attach|put|relay|pass|curl|wget",
-    "sink": r"https?|webhooks?|endpoint|(?:our|remote|external|following|collection|this|my) (?:server|url|address|api)|"
-    r"pastebin|gists?|discord|telegram|ngrok|mailto|collector|attacker|query (?:string|parameter)|"
-    r"image (?:url|link|tag)|dns|subdomain|\w+ (?:com|net|org|io|site|xyz|ru|cn|dev|app|sh|me|top|info)",
-    "it": "it|them|its|their|that|this|those|everything|all|the (?:contents?|results?|output|values?|files?|keys?|data|"
-    "text)|(?:file )?contents?",
+    "sink": r"https?|webhooks?|endpoint|(?:our|remote|external|following|collection|this|my) (?:server|url|"
+    r"address|api)|pastebin|gists?|discord|telegram|ngrok|mailto|collector|attacker|query (?:string|"
+    r"parameter)|image (?:url|link|tag)|dns|subdomain|\w+ (?:com|net|org|io|site|xyz|ru|cn|dev|app|"
+    r"sh|me|top|info)",
+    "it": "it|them|its|their|that|this|those|everything|all|the (?:archive|zip|bundle|package|contents?|"
+    "results?|output|values?|files?|keys?|data|text)|(?:file )?contents?",
     "quietly": "secretly|covertly|surreptitiously|stealthily|furtively|quietly|silently|discreetly|invisibly",
 }
 
@@ -79,39 +82,50 @@ PHRASES: tuple[Phrase, ...] = (
         ERROR,
         "tells the model to drop the instructions it has",
         "<drop> {3}<earlier> {3}<firm>",
-        "<drop> {2}(?:all|any|every|your|the) {2}(?:previous|prior|preceding|earlier|above|safety|system) {2}<orders>",
+        "<drop> {2}(?:all|any|every|your|the) {2}(?:previous|prior|preceding|earlier|above|safety|system) "
+        "{2}<orders>",
         "<drop> (?:all )?(?:of )?your {2}<orders>",
-        "<drop> (?:everything|anything|all|what) {4}(?:told|said|instructed|given|written|learned) {3}"
-        "(?:before|above|earlier|previously|so far|until now)",
+        "<drop> (?:everything|anything|all|what) {4}(?:told|said|instructed|given|written|learned) "
+        "{3}(?:before|above|earlier|previously|so far|until now)",
+        "(?:whatever|anything|everything|all|what) {1}you (?:were|have been|had been|are|ve been) (?:told|"
+        "taught|given|instructed) {3}(?:does not|doesn t|no longer|do not|don t) (?:matter|apply|count|hold)",
+        "<earlier> {1}<orders> (?:that )?you (?:were|have been|had been|have|had) (?:given|received|told|"
+        "shown)? {3}(?:no longer|do not|don t) (?:apply|count|hold|matter)",
         "<drop> (?:everything|all|all of the) (?:above|before this|prior to this|that came before)",
-        "(?:your )?new (?:instructions?|orders|directives?) (?:are|is) {3}(?:to )?(?:ignore|send|upload|reveal)",
+        "(?:your )?new (?:instructions?|orders|directives?) (?:are|is) {3}(?:to )?(?:ignore|send|upload|"
+        "reveal)",
         r"(?:do not|don t) (?:listen to|obey|follow) the (?:user|human|operator|developer)",
-        "(?:ignore|disregard|override) (?:the|any|all) {1}(?:user|human|operator) s (?:instructions|wishes|requests?|"
-        "objections|preferences|orders)",
-        r"(?:ignoriere|ignorieren sie|vergiss|missachte|missachten sie) {3}(?:vorherigen?|bisherigen?|früheren?|"
-        "obigen?|vorigen?|fruheren?) {2}(?:anweisungen|instruktionen|befehle|regeln|vorgaben|prompts?)",
-        r"(?:ignorez?|oublie|oubliez|ne tenez? (?:pas|plus) compte de(?:s)?) {4}(?:instructions|consignes|directives|"
-        r"regles|ordres) {2}(?:precedentes?|anterieures?|ci dessus|initiales?)",
-        r"(?:ignora|ignore|ignorar|olvida|olvide|desestima|haz caso omiso de) {4}(?:instrucciones|indicaciones|"
-        r"ordenes|reglas|directrices) {2}(?:anteriores|previas|de arriba|originales)",
+        "(?:ignore|disregard|override) (?:the|any|all) {1}(?:user|human|operator) s (?:instructions|wishes|"
+        "requests?|objections|preferences|orders)",
+        "(?:ignoriere|ignorieren sie|vergiss|missachte|missachten sie) {3}(?:vorherigen?|bisherigen?|"
+        "früheren?|obigen?|vorigen?|fruheren?) {2}(?:anweisungen|instruktionen|befehle|regeln|vorgaben|"
+        "prompts?)",
+        "(?:ignorez?|oublie|oubliez|ne tenez? (?:pas|plus) compte de(?:s)?) {4}(?:instructions|consignes|"
+        "directives|regles|ordres) {2}(?:precedentes?|anterieures?|ci dessus|initiales?)",
+        "(?:ignora|ignore|ignorar|olvida|olvide|desestima|haz caso omiso de) {4}(?:instrucciones|"
+        "indicaciones|ordenes|reglas|directrices) {2}(?:anteriores|previas|de arriba|originales)",
         r"(?:ignora|dimentica|trascura) {4}(?:istruzioni|direttive|regole) {2}(?:precedenti|di prima|sopra)",
-        r"(?:ignore|esqueca|desconsidere) {4}(?:instrucoes|orientacoes|regras|ordens) {2}(?:anteriores|previas|acima)",
+        "(?:ignore|esqueca|desconsidere) {4}(?:instrucoes|orientacoes|regras|ordens) {2}(?:anteriores|"
+        "previas|acima)",
         r"(?:игнорируи(?:те)?|игнорируй(?:те)?|забудь(?:те)?|отбрось(?:те)?|не обращаи(?:те)? внимания на|"
-        r"не обращай(?:те)? внимания на|не следуй(?:те)?|не следуи(?:те)?) {4}"
-        r"(?:предыдущ\w+|прежн\w+|прошл\w+|ранн\w+|вышеуказанн\w+|системн\w+|изначальн\w+) {2}"
-        r"(?:инструкци\w+|указани\w+|правил\w*|команд\w*|промпт\w*)",
+        r"не обращай(?:те)? внимания на|не следуй(?:те)?|не следуи(?:те)?) {4}(?:предыдущ\w+|прежн\w+|"
+        r"прошл\w+|ранн\w+|вышеуказанн\w+|системн\w+|изначальн\w+) {2}(?:инструкци\w+|указани\w+|правил\w*|"
+        r"команд\w*|промпт\w*)",
         r"(?:ігноруи(?:те)?|ігноруй(?:те)?|забудь(?:те)?) {3}попередн\w+ {2}(?:інструкці\w+|вказівк\w+)",
-        r"(?:zignoruj|ignoruj|zapomnij) {3}(?:poprzednie|wczesniejsze|wszystkie) {2}(?:instrukcje|polecenia|zasady)",
-        r"(?:onceki|yukaridaki|tum) {2}(?:talimatlari|komutlari|kurallari) {2}(?:yok say|unut|gormezden gel|dikkate alma)",
+        "(?:zignoruj|ignoruj|zapomnij) {3}(?:poprzednie|wczesniejsze|wszystkie) {2}(?:instrukcje|polecenia|"
+        "zasady)",
+        "(?:onceki|yukaridaki|tum) {2}(?:talimatlari|komutlari|kurallari) {2}(?:yok say|unut|gormezden gel|"
+        "dikkate alma)",
         r"(?:abaikan|lupakan) {2}(?:semua )?(?:instruksi|perintah|aturan) {2}(?:sebelumnya|di atas)",
     ),
     *_phrase(
         "skill.override",
         WARNING,
         "says that it counts more than other instructions",
-        "<over> {2}(?:all|any|your|the|these|those|every) {2}(?:previous|prior|earlier|safety|system|core|original) {1}<firm>",
-        "(?:takes?|has|have|taking|having) (?:absolute |full |higher )?(?:precedence|priority) over {3}"
-        "(?:system|user|safety|developer) {1}<orders>",
+        "<over> {2}(?:all|any|your|the|these|those|every) {2}(?:previous|prior|earlier|safety|core|"
+        "original) {1}<firm>",
+        "(?:takes?|has|have|taking|having) (?:absolute |full |higher )?(?:precedence|priority) over "
+        "{3}(?:system|user|safety|developer) {1}<orders>",
         "supersedes? (?:all|any) {2}<firm>",
     ),
     *_phrase(
@@ -120,16 +134,18 @@ PHRASES: tuple[Phrase, ...] = (
         "tells the model to act without its limits",
         "you are now {2}(?:dan|jailbroken|unrestricted|uncensored|unfiltered|unbound|evil|free from|free of|"
         "in (?:developer|god|dan|jailbreak|unrestricted) mode)",
-        "you are no longer {2}(?:bound|restricted|limited|required|subject|obligated|an? ai|an? assistant|claude|"
-        "hermes|chatgpt|gpt)",
-        "(?:act|behave|respond|answer|operate|function|reply|work|speak) {3}(?:without|with no|free of|free from) {3}"
-        "(?:restrictions|filters?|censorship|guardrails|ethical|moral|safety)",
-        "(?:pretend|imagine|roleplay|simulate) {4}(?:you are|you re|you have|to be|to have) {2}(?:no|not|without|free) {3}"
-        "(?:restrictions|limits|limitations|guidelines|rules|filters|bound)",
-        "(?:enter|enable|activate|switch to|engage) {2}(?:dan|god|jailbreak|jailbroken|unrestricted|unfiltered) mode",
+        "you are no longer {2}(?:bound|restricted|limited|required|subject|obligated|an? ai|an? assistant|"
+        "claude|hermes|chatgpt|gpt)",
+        "(?:act|behave|respond|answer|operate|function|reply|work|speak) {3}(?:without|with no|free of|free "
+        "from) {3}(?:restrictions|filters?|censorship|guardrails|ethical|moral|safety)",
+        "(?:pretend|imagine|roleplay|simulate) {4}(?:you are|you re|you have|to be|to have) {2}(?:no|not|"
+        "without|free) {3}(?:restrictions|limits|limitations|guidelines|rules|filters|bound)",
+        "(?:enter|enable|activate|switch to|engage) {2}(?:dan|god|jailbreak|jailbroken|unrestricted|"
+        "unfiltered) mode",
         "do anything now",
         r"(?:ты|вы) (?:теперь|больше не) {3}(?:без ограничен\w+|ограничен\w*|свобод\w+ от|dan)",
-        r"(?:du bist|sie sind) (?:jetzt|nun|ab sofort) {2}(?:ohne|frei von) {2}(?:einschrankungen|regeln|filter)",
+        "(?:du bist|sie sind) (?:jetzt|nun|ab sofort) {2}(?:ohne|frei von) {2}(?:einschrankungen|regeln|"
+        "filter)",
         r"ahora eres {3}(?:sin restricciones|sin limites|libre de)",
         r"tu es (?:maintenant|desormais) {3}(?:sans restrictions?|sans limites?|libre de)",
     ),
@@ -138,40 +154,50 @@ PHRASES: tuple[Phrase, ...] = (
         "skill.hide",
         ERROR,
         "tells the model to keep something from the user",
-        "<not> (?:ever )?(?:mention|mentioning|reveal|disclose|show|explain|report|discuss|expose|acknowledge|announce) "
-        "{1}(?:this|these|it|any of this|any of these|that you|what you|the fact|having) {7}<user>",
-        "<not> (?:ever )?(?:tell|inform|notify|alert|warn|let) {1}(?:the |your |our )?<user> {1}"
-        "(?:about|that|what|of|know|see|notice) {3}(?:this|these|you|it|any|what|that|step|upload|request|instruction)",
+        "<not> (?:ever )?(?:mention|mentioning|reveal|disclose|explain|report|discuss|acknowledge|announce|"
+        "bring up|talk about|refer to|hint at|admit|point out) {1}(?:this|these|it|any of this|any of these|"
+        "that you|what you|the fact|having) {7}<user>",
+        "<not> (?:ever )?(?:tell|inform|notify|alert|warn|let) {1}(?:the |your |our )?<user> {1}(?:about|"
+        "that|what|of|know|see|notice) {3}(?:this|these|you|it|any|what|that|step|upload|request|"
+        "instruction)",
         "(?:so that|make sure|ensure) {2}the <user> (?:does not|doesn t|never|will not|won t|cannot|can t) "
         "(?:notice|see|know|find out|realise|realize|learn|suspect)",
-        "(?:keep|keeping) (?:this|these|it|all of this|the above|that) {2}(?:secret|hidden|confidential|invisible|"
-        "concealed|private) {2}(?:from )(?:the |your )?<user>",
-        "(?:hide|conceal|hiding|concealing|mask) (?:this|these|it|all of this|your (?:actions?|activity|tracks)|the fact|"
-        "that you|what you) {5}<user>",
+        "(?:keep|keeping) (?:this|these|it|all of this|the above|that) {2}(?:secret|hidden|confidential|"
+        "invisible|concealed|private) {2}(?:from )(?:the |your )?<user>",
+        "(?:hide|conceal|hiding|concealing|mask) (?:this|these|it|all of this|your (?:actions?|activity|"
+        "tracks)|the fact|that you|what you) {5}<user>",
         "behind the user s back",
-        "<quietly> (?:and )?{2}(?:send|upload|post|forward|transmit|exfiltrate|collect|harvest|copy|append|steal|leak|read)",
-        "without (?:the |your )?<user> (?:knowing|noticing|realizing|realising|seeing|being (?:told|aware|informed))",
+        "<quietly> (?:and )?{2}(?:send|upload|post|forward|transmit|exfiltrate|collect|harvest|copy|append|"
+        "steal|leak|read)",
+        "(?:run|execute|perform|call|start|do) {4}<quietly> and {2}(?:leave|keep|omit|hide|drop) {6}(?:user|"
+        "summary|report|answer)",
+        "without (?:the |your )?<user> (?:knowing|noticing|realizing|realising|seeing|being (?:told|aware|"
+        "informed))",
         "without the <user> s (?:knowledge|awareness|consent)",
-        "if (?:the |your )?(?:user|human|operator|anyone|somebody|someone) (?:asks?|inquires?|questions?|complains?|"
-        "notices) {8}(?:deny|lie|pretend|claim|act as if|feign|make up|say (?:that )?(?:you|it|there) (?:do not|don t|did "
-        "not|didn t|was|were|is|are|know))",
-        "<not> (?:include|leave|write|log|record) {3}(?:this|these|any trace|the above) {3}(?:summary|report|answer|reply|"
-        "response|log|transcript) {3}<user>",
+        "if (?:the |your )?(?:user|human|operator|anyone|somebody|someone) (?:asks?|inquires?|questions?|"
+        "complains?|notices) {8}(?:deny|lie|pretend|claim|act as if|feign|make up|say (?:that )?(?:you|it|"
+        "there) (?:do not|don t|did not|didn t|was|were|is|are|know))",
+        "<not> (?:include|leave|write|log|record) {3}(?:this|these|any trace|the above) {3}(?:summary|"
+        "report|answer|reply|response|log|transcript) {3}<user>",
         r"не (?:сообщаи|сообщай|говори|рассказываи|рассказывай|упоминаи|упоминай|показываи|показывай|"
-        r"раскрываи|раскрывай)(?:те)? {3}(?:пользовател\w+|человек\w*|владельц\w+) {2}(?:об этом|о том|что|про это)",
-        r"не (?:сообщаи|сообщай|говори|рассказываи|рассказывай|упоминаи|упоминай)(?:те)? "
-        r"(?:об этом|про это|о том|это) {4}(?:пользовател\w+|человек\w*|владельц\w+)",
-        r"(?:втаине|втайне|скрытно|тайно|таино|незаметно) (?:от пользовател\w+ )?{1}(?:отправ\w+|перешл\w+|скопируи\w*|"
-        r"скопируй\w*|загруз\w+|собер\w+)",
-        r"(?:sag|sage|erzahle|verrate|teile|melde) (?:dies |das |es )?(?:dem|der|den) (?:benutzer|nutzer|anwender)\w* {2}"
-        r"(?:nichts|nicht|davon nichts)",
-        r"(?:ohne dass (?:der|die|es der) (?:benutzer|nutzer|anwender)\w*) {3}(?:merkt|bemerkt|weiss|erfahrt|sieht)",
-        r"(?:no|nunca) (?:le )?(?:digas|menciones|informes|reveles|muestres|cuentes) {3}(?:al|a la|el) (?:usuario|usuaria)",
+        r"раскрываи|раскрывай)(?:те)? {3}(?:пользовател\w+|человек\w*|владельц\w+) {2}(?:об этом|о том|что|"
+        r"про это)",
+        r"не (?:сообщаи|сообщай|говори|рассказываи|рассказывай|упоминаи|упоминай)(?:те)? (?:об этом|про это|"
+        r"о том|это) {4}(?:пользовател\w+|человек\w*|владельц\w+)",
+        r"(?:втаине|втайне|скрытно|тайно|таино|незаметно) (?:от пользовател\w+ )?{1}(?:отправ\w+|перешл\w+|"
+        r"скопируи\w*|скопируй\w*|загруз\w+|собер\w+)",
+        r"(?:sag|sage|erzahle|verrate|teile|melde) (?:dies |das |es )?(?:dem|der|den) (?:benutzer|nutzer|"
+        r"anwender)\w* {2}(?:nichts|nicht|davon nichts)",
+        r"(?:ohne dass (?:der|die|es der) (?:benutzer|nutzer|anwender)\w*) {3}(?:merkt|bemerkt|weiss|"
+        r"erfahrt|sieht)",
+        "(?:no|nunca) (?:le )?(?:digas|menciones|informes|reveles|muestres|cuentes) {3}(?:al|a la|el) "
+        "(?:usuario|usuaria)",
         r"(?:sin que|a espaldas de)l? {1}(?:usuario|el usuario) {1}(?:lo )?(?:sepa|note|se entere|vea)?",
-        r"ne (?:dis|dites|mentionne|mentionnez|revele|revelez|montre|montrez|parle|parlez) {3}(?:pas|jamais|rien) {4}"
-        r"(?:utilisateur|utilisatrice)",
+        "ne (?:dis|dites|mentionne|mentionnez|revele|revelez|montre|montrez|parle|parlez) {3}(?:pas|jamais|"
+        "rien) {4}(?:utilisateur|utilisatrice)",
         r"a l insu de l utilisateur",
-        r"(?:nao|nunca) (?:diga|conte|mencione|revele|informe|mostre) {3}(?:ao|para o|o) (?:usuario|utilizador)",
+        "(?:nao|nunca) (?:diga|conte|mencione|revele|informe|mostre) {3}(?:ao|para o|o) (?:usuario|"
+        "utilizador)",
         r"non (?:dire|rivelare|menzionare|mostrare|informare) {3}(?:all|l) utente",
     ),
     *_phrase(
@@ -179,6 +205,8 @@ PHRASES: tuple[Phrase, ...] = (
         WARNING,
         "says that something happens without the user being told",
         "without (?:telling|informing|notifying|alerting|warning) (?:the |your |our )?<user>",
+        "<not> (?:ever )?(?:show|expose|display) (?:this|these|any of this) {1}(?:steps?|instructions?|"
+        "section|comment|commands?|to) {4}(?:user|human|operator|owner)",
         "<not> (?:tell|inform|notify|alert) (?:the |your )(?:user|human|operator|owner)",
     ),
     # --- sending private data away
@@ -187,29 +215,35 @@ PHRASES: tuple[Phrase, ...] = (
         ERROR,
         "asks for private data to be sent away",
         "<send> {5}<secrets> {8}(?:to|at|into|via|through|in|as|with) {5}<sink>",
-        "(?:read|open|cat|get|collect|gather|grab|extract|copy|dump|find|locate|fetch|take|print|harvest|search|look|"
-        "list|load|base64) {6}<secrets> {12}<send> {1}<it> {8}<sink>",
-        "(?:read|open|cat|get|collect|gather|grab|extract|copy|dump|find|harvest|load) {6}<secrets> {6}"
-        "(?:and|then) {2}<send> {6}(?:to|at) {2}https?",
-        "(?:encode|append|embed|put|place|insert|include|add) {5}<secrets> {6}(?:in|into|to|as|inside) {3}(?:url|query|image|"
-        "link|address|request|parameter|dns|subdomain|header)",
-        r"(?:отправ\w+|перешл\w+|загруз\w+|вышл\w+) {5}(?:ключ\w*|парол\w+|секрет\w+|токен\w*|id rsa|env|переменн\w+ окружен\w+|"
-        r"переписк\w+|истори\w+) {8}(?:на|по|в) {4}(?:https?|сервер\w*|адрес\w*|вебхук\w*)",
-        r"(?:sende|schicke|lade|ubermittle|ubertrage) {5}(?:schlussel\w*|passworter|passwort|zugangsdaten|geheimnisse|"
-        r"id rsa|env|umgebungsvariablen) {8}(?:an|auf|nach|zu) {4}(?:https?|server|adresse|webhook)",
-        r"(?:envia|envie|enviar|sube|manda) {5}(?:claves?|contrasenas?|secretos?|credenciales|id rsa|env|"
-        r"variables de entorno) {8}(?:a|al|en) {4}(?:https?|servidor|webhook|direccion)",
-        r"(?:envoie|envoyez|transmets|transmettez|televerse) {5}(?:cles?|mots? de passe|secrets?|identifiants|id rsa|env|"
-        r"variables d environnement) {8}(?:a|au|vers|sur) {4}(?:https?|serveur|webhook|adresse)",
+        "(?:read|open|cat|get|collect|gather|grab|extract|copy|dump|find|locate|fetch|take|print|harvest|"
+        "zip|tar|compress|pack|bundle|archive|search|look|list|load|base64) {6}<secrets> {12}<send> {1}<it> "
+        "{8}<sink>",
+        "(?:read|open|cat|get|collect|gather|grab|extract|copy|dump|find|harvest|load) {6}<secrets> "
+        "{6}(?:and|then) {2}<send> {6}(?:to|at) {2}https?",
+        "(?:encode|append|embed|put|place|insert|include|add) {8}<secrets> {6}(?:in|into|to|as|inside) "
+        "{3}(?:url|query|image|link|address|request|parameter|dns|subdomain|header)",
+        r"(?:отправ\w+|перешл\w+|загруз\w+|вышл\w+) {5}(?:ключ\w*|парол\w+|секрет\w+|токен\w*|id rsa|env|"
+        r"переменн\w+ окружен\w+|переписк\w+|истори\w+) {8}(?:на|по|в) {4}(?:https?|сервер\w*|адрес\w*|"
+        r"вебхук\w*)",
+        r"(?:sende|schicke|lade|ubermittle|ubertrage) {5}(?:schlussel\w*|passworter|passwort|zugangsdaten|"
+        r"geheimnisse|id rsa|env|umgebungsvariablen) {8}(?:an|auf|nach|zu) {4}(?:https?|server|adresse|"
+        r"webhook)",
+        "(?:envia|envie|enviar|sube|manda) {5}(?:claves?|contrasenas?|secretos?|credenciales|id rsa|env|"
+        "variables de entorno) {8}(?:a|al|en) {4}(?:https?|servidor|webhook|direccion)",
+        "(?:envoie|envoyez|transmets|transmettez|televerse) {5}(?:cles?|mots? de passe|secrets?|"
+        "identifiants|id rsa|env|variables d environnement) {8}(?:a|au|vers|sur) {4}(?:https?|serveur|"
+        "webhook|adresse)",
     ),
     # --- switching protections off, staying for ever, obeying what comes
     *_phrase(
         "skill.protection",
         ERROR,
         "asks for the agent's protections to be switched off",
-        "(?:disable|deactivate|turn off|switch off|bypass|skip|remove|uninstall) {3}(?:command approvals?|approval prompts?|approvals|"
-        "approval mode|command guard|skills? guard|skill scan(?:ner|ning)?|security scan(?:ner|ning)?|guardrails|hermes ops guard)",
-        "(?:set|put|switch|change|turn) {2}(?:approvals? mode|approvals|approval) {2}(?:to )?(?:off|yolo|never|none|auto)",
+        "(?:disable|deactivate|turn off|switch off|bypass|skip|remove|uninstall) {3}(?:command approvals?|"
+        "approval prompts?|approvals|approval mode|command guard|skills? guard|skill scan(?:ner|ning)?|"
+        "security scan(?:ner|ning)?|guardrails|hermes ops guard)",
+        "(?:set|put|switch|change|turn) {2}(?:approvals? mode|approvals|approval) {2}(?:to )?(?:off|yolo|"
+        "never|none|auto)",
         "(?:set|export|enable|turn on) {1}hermes yolo mode",
         "(?:enable|turn on|switch to|use|enter|run in|with) yolo(?: mode)?",
     ),
@@ -217,36 +251,39 @@ PHRASES: tuple[Phrase, ...] = (
         "skill.protection",
         WARNING,
         "asks for a protection of the machine to be switched off",
-        "(?:disable|deactivate|turn off|switch off|exclude {4}from) {2}(?:your )?{1}(?:antivirus|anti virus|windows defender|"
-        "gatekeeper|real time protection|microsoft defender)",
+        "(?:disable|deactivate|turn off|switch off|exclude {4}from) {2}(?:your )?{1}(?:antivirus|anti virus|"
+        "windows defender|gatekeeper|real time protection|microsoft defender)",
     ),
     *_phrase(
         "skill.persist",
         WARNING,
         "wants its words in files that every session reads",
-        "(?:add|append|write|insert|save|put|copy|paste|inject|prepend) {8}(?:to|into|in|at the (?:top|end) of) {3}(?:soul md|"
-        "system prompt)",
-        "(?:remember|memorize|store|save) {3}(?:for|in|across|into) {2}(?:all|every|any) (?:future )?(?:sessions?|"
-        "conversations?|chats?) {4}(?:ignore|never|always (?:send|include|append|run|obey))",
+        "(?:add|append|write|insert|save|put|copy|paste|inject|prepend) {8}(?:to|into|in|at the (?:top|end) "
+        "of) {3}(?:soul md|system prompt)",
+        "(?:remember|memorize|store|save) {3}(?:for|in|across|into) {2}(?:all|every|any) (?:future "
+        ")?(?:sessions?|conversations?|chats?) {4}(?:ignore|never|always (?:send|include|append|run|obey))",
     ),
     *_phrase(
         "skill.obey",
         WARNING,
         "makes the model follow text that is fetched at run time",
-        "(?:follow|execute|run|obey|carry out|perform|do) {2}(?:whatever|any|all|exactly) {2}(?:instructions?|commands?|steps|"
-        "directions|what) {3}(?:it|they|the (?:page|file|response|server|answer|document)|returned|there|contained|found) "
-        "(?:says?|contains?|returns?|gives?|sends?|tells?|responds?|replies)",
-        "(?:fetch|download|curl|retrieve|load) {8}https? {12}(?:and|then) {2}(?:follow|execute|obey|carry out) {3}(?:returned|its|"
-        "any|all|whatever|the instructions (?:it|in the response|returned))",
+        "(?:follow|execute|run|obey|carry out|perform|do) {2}(?:whatever|any|all|exactly) "
+        "{2}(?:instructions?|commands?|steps|directions|what) {3}(?:it|they|the (?:page|file|response|"
+        "server|answer|document)|returned|there|contained|found) (?:says?|contains?|returns?|gives?|sends?|"
+        "tells?|responds?|replies)",
+        "(?:do|follow|execute|run|obey) (?:exactly )?(?:whatever|everything|anything|what) (?:it|they|the "
+        "(?:page|file|response|answer|server|text)) (?:says?|tells?|asks?|contains?|returns?|orders?)",
+        "(?:fetch|download|curl|retrieve|load) {8}https? {12}(?:and|then) {2}(?:follow|execute|obey|carry "
+        "out) {3}(?:returned|its|any|all|whatever|the instructions (?:it|in the response|returned))",
     ),
     *_phrase(
         "skill.download",
         WARNING,
         "has a person open something packed with a password",
-        "(?:download|get|fetch) {14}(?:zip|rar|7z|archive|installer|exe|dmg|msi) {14}(?:password|passphrase|pass|passcode) {2}"
-        r"(?:is )?\w+",
-        "(?:extract|unzip|unpack|open) {8}(?:with|using) {3}(?:password|passphrase|pass|passcode) {1}\\w+ {8}(?:run|execute|start|"
-        "launch|double click)",
+        r"(?:download|get|fetch) {14}(?:zip|rar|7z|archive|installer|exe|dmg|msi) {14}(?:password|"
+        r"passphrase|pass|passcode) {2}(?:is )?\w+",
+        r"(?:extract|unzip|unpack|open) {8}(?:with|using) {3}(?:password|passphrase|pass|passcode) {1}\w+ "
+        r"{8}(?:run|execute|start|launch|double click)",
     ),
 )  # fmt: skip
 
@@ -277,7 +314,8 @@ SCRIPTS: tuple[Phrase, ...] = tuple(
             "skill.override",
             ERROR,
             "tells the model to drop the instructions it has",
-            "(?:تجاهل|انس)~(?:جميع|كل|كافة)?~(?:التعليمات|الاوامر|الأوامر|القواعد)~(?:السابقة|السابقه|أعلاه|اعلاه)",
+            "(?:تجاهل|انس)~(?:جميع|كل|كافة)?~(?:التعليمات|الاوامر|الأوامر|القواعد)~(?:السابقة|السابقه|أعلاه|"
+            "اعلاه)",
         ),
         (
             "skill.override",
@@ -325,8 +363,9 @@ SQUEEZED: tuple[Phrase, ...] = tuple(
         (
             "skill.override",
             "tells the model to drop the instructions it has",
-            r"\b\w{0,40}(?:ignore|disregard|forget)(?:all|any|the|every|your)?(?:of)?(?:the|your)?(?:previous|prior|above|"
-            r"earlier|preceding|system)(?:instructions?|prompts?|rules|directives|guidelines)\w{0,200}",
+            r"\b\w{0,40}(?:ignore|disregard|forget)(?:all|any|the|every|your)?(?:of)?(?:the|"
+            r"your)?(?:previous|prior|above|earlier|preceding|system)(?:instructions?|prompts?|rules|"
+            r"directives|guidelines)\w{0,200}",
         ),
         (
             "skill.hide",
@@ -338,24 +377,7 @@ SQUEEZED: tuple[Phrase, ...] = tuple(
 
 # The firm core, for texts that are turned around or encoded.
 CORE = tuple(
-    one for one in PHRASES if one.rule in ("skill.override", "skill.role", "skill.hide") and one.severity == ERROR
-)
-
-# Words that say a text is about attacks, not one; and words that introduce an example.
-ABOUT_ATTACKS = re.compile(
-    r"\battack|malicious|\binject(?:ion|ed|s|ing)?\b|adversar|jailbreak|untrusted|suspicious|phish|red[ -]?team|\bexploit|\bpayload|"
-    r"\bthreat|vulnerab|hostile|hijack|poison|exfiltrat|pentest|\bctf\b|owasp|malware|tamper|\bevil\b|\brogue\b|compromis|red flags?|"
-    r"attaque|angriff|angreif|bosartig|schadhaft|ataque|malicios|malveillan|injec|атак|вредонос|инъекц|злоумыш|"
-    r"攻击|攻擊|恶意|惡意|注入|越狱|攻撃|インジェクション|공격|악성|הזרק|תקיפ|זדונ|هجوم|حقن|خبيث|\batak|saldiri|serangan|\battacc"
-)
-# The same, of what a skill or a paragraph is about, where a command stands.
-STRONGLY = re.compile(
-    r"\battack|malicious|\binjection|adversar|jailbreak|phish|red[ -]?team|\bexploit|pentest|penetration test|\bctf\b|malware|forensic|"
-    r"reverse shell|privilege escalation|\bfirst responder|incident response|атак|вредонос|инъекц|攻击|恶意|攻撃|공격|תקיפ|هجوم|angriff|ataque|attaque"
-)
-EXAMPLES = re.compile(
-    r"\bexample|e\.g|such as|for instance|\bsample|looks? like|would be|\bcases?\b|\bpatterns?\b|phrases?\b|says?\b|"
-    r"\bdetect|\bflag|\bcatch|\breject|\brefus|\bblock|\bavoid|\bnever\b|\bdo not\b|don.t|\bwrong\b|\bbad\b|anti-?pattern|"
-    r"\bwarn|\bdanger|\bcaution|\bmust not\b|❌|🚫|⚠|beispiel|\bniemals\b|\bnicht\b|ejemplo|nunca|exemple|jamais|например|"
-    r"пример|никогда|нельзя|опасн|例如|示例|比如|不要|例:|예:|דוגמ|مثال|esempio|exemplo|\bmai\b"
+    one
+    for one in PHRASES
+    if one.rule in ("skill.override", "skill.role", "skill.hide") and one.severity == ERROR
 )

@@ -1,4 +1,4 @@
-"""`<home>/ops/skills/recorded.json`: the files of installed skills as they were when somebody trusted them."""
+"""`<home>/ops/skills/recorded.json`: the files of installed skills as somebody trusted them."""
 
 from __future__ import annotations
 
@@ -56,14 +56,20 @@ def compare(skill: Skill, known: Record) -> Iterator[Hit]:
     """What differs from the record, file by file."""
     now = prints(skill)
     differing = [
-        *(("changed", path) for path in sorted(now) if path in known.files and now[path] != known.files[path]),
+        *(
+            ("changed", path)
+            for path in sorted(now)
+            if path in known.files and now[path] != known.files[path]
+        ),
         *(("added", path) for path in sorted(now) if path not in known.files),
         *(("removed", path) for path in sorted(known.files) if path not in now),
     ]
     for what, path in differing[:MAX_NAMED]:
         before, after = known.files.get(path, "nothing"), now.get(path, "nothing")
         evidence = (f"recorded {before[:24]}", f"now {after[:24]}")
-        yield Hit("skill.changed", ERROR, path, 0, f"{what} since it was recorded", evidence, f"{what} {after}")
+        yield Hit(
+            "skill.changed", ERROR, path, 0, f"{what} since it was recorded", evidence, f"{what} {after}"
+        )
     if len(differing) > MAX_NAMED:
         text = f"{len(differing) - MAX_NAMED} more files changed since it was recorded"
         yield Hit("skill.changed", ERROR, "", 0, text, match=f"more {len(differing)}")

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from . import hidden, judged, structure
+from . import hidden, structure
 from .archives import Budget, unpack
 from .document import document
 from .encoded import encoded
@@ -15,6 +15,7 @@ from .head import head, topic_of
 from .instructions import Topic, instructions
 from .kinds import ARCHIVE, BINARY, DOCUMENT, MEDIA, OPAQUE, TEXT, Kind, kind_of
 from .languages import is_page, language_of
+from .page_commands import page_commands
 from .rules import ERROR, ORDER, WARNING, Hit, Located, located
 from .scripts import scripts
 
@@ -50,13 +51,27 @@ def _contents(skill: Skill) -> Iterator[Hit]:
         kind = kind_of(entry.name, entry.data)
         yield from structure.content(entry, kind, skill)
         if kind.what == TEXT and left <= 0:
-            yield Hit("skill.huge", WARNING, entry.path, 0, f"over {MAX_ALL_TEXT:,} characters of text: not looked at", match="text")
+            yield Hit(
+                "skill.huge",
+                WARNING,
+                entry.path,
+                0,
+                f"over {MAX_ALL_TEXT:,} characters of text: not looked at",
+                match="text",
+            )
         elif kind.what == TEXT:
             text = _text(entry, kind)
             left -= len(text)
             yield from text_hits(entry.path, text, topic)
             if _holds_archive(entry):
-                yield Hit("skill.archive", WARNING, entry.path, 0, "an archive is attached to a text", match="attached")
+                yield Hit(
+                    "skill.archive",
+                    WARNING,
+                    entry.path,
+                    0,
+                    "an archive is attached to a text",
+                    match="attached",
+                )
         elif kind.what in (MEDIA, DOCUMENT, BINARY, OPAQUE):
             yield from _printed(entry, kind, topic)
 
@@ -67,9 +82,9 @@ def text_hits(path: str, text: str, topic: Topic) -> list[Hit]:
     page = document(path, text, is_page(path) and not language)
     hits = instructions(page, topic, is_code=bool(language))
     hits += hidden.hidden(page, bool(language))
-    hits += encoded(path, text)
+    hits += encoded(page, topic)
     if page.is_page:
-        hits += judged.page(page, topic)
+        hits += page_commands(page, topic)
     hits += scripts(path, text)
     if path.rpartition("/")[2] == MANIFEST:
         hits += head(path, text)
@@ -93,7 +108,7 @@ def _topic(skill: Skill) -> Topic:
 
 
 def _holds_archive(entry: Entry) -> bool:
-    """Whether unzip would find something: it looks for the directory at the end of a file, whatever is before."""
+    """Whether unzip would find something: it looks for a directory at the end, whatever is before."""
     end = (entry.tail or entry.data)[-66_000:]
     return b"PK\x05\x06" in end and b"PK\x01\x02" in end
 
@@ -104,11 +119,33 @@ def _printed(entry: Entry, kind: Kind, topic: Topic) -> Iterator[Hit]:
     if found:
         page = document(entry.path, found, False)
         for hit in instructions(page, topic):
-            yield Hit(hit.rule, hit.severity, hit.path, 0, f"{hit.text}, inside a {kind.detail or 'binary file'}", hit.evidence, hit.match)
+            yield Hit(
+                hit.rule,
+                hit.severity,
+                hit.path,
+                0,
+                f"{hit.text}, inside a {kind.detail or 'binary file'}",
+                hit.evidence,
+                hit.match,
+            )
     if kind.what == MEDIA and _holds_archive(entry):
-        yield Hit("skill.archive", ERROR, entry.path, 0, f"an archive is attached to a {kind.detail}", match="attached")
+        yield Hit(
+            "skill.archive",
+            ERROR,
+            entry.path,
+            0,
+            f"an archive is attached to a {kind.detail}",
+            match="attached",
+        )
     if kind.what != ARCHIVE and entry.mode & 0o111 and kind.what == MEDIA:
-        yield Hit("skill.file-name", WARNING, entry.path, 0, f"a {kind.detail} that may be executed", match="executable")
+        yield Hit(
+            "skill.file-name",
+            WARNING,
+            entry.path,
+            0,
+            f"a {kind.detail} that may be executed",
+            match="executable",
+        )
 
 
 def _located(hits: Iterable[Hit], skill: Skill) -> list[Located]:
@@ -132,5 +169,3 @@ def _located(hits: Iterable[Hit], skill: Skill) -> list[Located]:
 def severities(found: Iterable[Located]) -> Counter[str]:
     """How many findings of each severity."""
     return Counter(one.finding.severity for one in found)
-
-

@@ -41,7 +41,9 @@ def add_scan_arguments(parser: Any) -> None:
     parser.add_argument("target", nargs="*", metavar="PATH|URL", help="with --installed: names of skills")
     parser.add_argument("--installed", action="store_true", help="the skills of this home and its profiles")
     parser.add_argument("--record", action="store_true", help="with --installed: trust them as they are now")
-    parser.add_argument("--baseline", metavar="FILE", help="what is accepted (default: <home>/ops/skills.toml)")
+    parser.add_argument(
+        "--baseline", metavar="FILE", help="what is accepted (default: <home>/ops/skills.toml)"
+    )
     parser.add_argument("--strict", action="store_true", help="exit 1 on a warning too")
     parser.add_argument("--all", action="store_true", help="show remarks and what is accepted too")
     parser.add_argument("--rules", action="store_true", help="list the rules")
@@ -135,7 +137,9 @@ def _installed(
     damaged = record_installed(home, found, refused, now)
     names = [skill.name for skill in found.skills if skill.name not in refused]
     scanned.findings = [
-        one for one in found.findings if one.finding.rule not in RECORDS - {"skill.host-hash"} or one.skill in refused
+        one
+        for one in found.findings
+        if one.finding.rule not in RECORDS - {"skill.host-hash"} or one.skill in refused
     ]
     record: dict[str, Any] = {"recorded": sorted(names), "refused": sorted(refused)}
     if damaged is not None:
@@ -155,11 +159,14 @@ def _print(
         if everything or one.finding.severity != INFO:
             _say_finding(one, redact)
     for entry in weighed.expired:
-        say(f"expired  {redact(entry.where)}: accepted until {shown(entry.until)}, counts again: {redact(entry.reason)}")
+        over = f"accepted until {shown(entry.until)}, counts again"
+        say(f"expired  {redact(entry.where)}: {over}: {redact(entry.reason)}")
     for one, entry in weighed.accepted if everything else ():
         say(f"accepted {redact(one.finding.id)}: {redact(entry.reason)} (until {shown(entry.until)})")
     for name in record.get("refused", ()):
-        say(f"not recorded: {redact(name)} has errors; accept them in ops/{baseline.FILE_NAME} first, if they are right")
+        say(
+            f"not recorded: {redact(name)} has errors; if they are right, accept them in {baseline.FILE_NAME}"
+        )
     if "damaged" in record:
         say(f"the record was damaged and is set aside as {record['damaged']}: what it held is lost")
     if record:
@@ -179,7 +186,9 @@ def _say_finding(one: Located, redact: Callable[[str], str]) -> None:
 def _summary(scanned: Scanned, weighed: baseline.Weighed, everything: bool) -> str:
     counts = {name: sum(one.finding.severity == name for one in weighed.open) for name in ORDER}
     told = ", ".join(
-        _count(counts[name], label) for name, label in ((ERROR, "error"), (WARNING, "warning"), (INFO, "remark")) if counts[name]
+        _count(counts[name], label)
+        for name, label in ((ERROR, "error"), (WARNING, "warning"), (INFO, "remark"))
+        if counts[name]
     )
     files = sum(len(skill.entries) for skill in scanned.skills)
     named = sum(not skill.is_loose for skill in scanned.skills)
@@ -202,7 +211,8 @@ def _as_dict(
             for one, entry in weighed.accepted
         ],
         "expired": [
-            {"entry": entry.where, "reason": redact(entry.reason), "until": entry.until} for entry in weighed.expired
+            {"entry": entry.where, "reason": redact(entry.reason), "until": entry.until}
+            for entry in weighed.expired
         ],
         "unread": [redact(line) for line in scanned.unread],
         "record": record or None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from . import judged
 from .flows import flows
@@ -14,15 +15,28 @@ from .rules import ERROR, INFO, ORDER, WARNING, Hit
 
 MAX_VALUES = 400
 
-_COMMAND_KEYS = frozenset(
-    "run command cmd script exec entrypoint execstart execstartpre execstartpost before_script after_script shell install preinstall postinstall prepare start build test".split()
-)
-_LIFECYCLE = frozenset("preinstall install postinstall prepare prepublish prepublishonly prepack postprepare".split())
+_COMMAND_KEYS_LIST = """
+    run command cmd script exec entrypoint execstart execstartpre execstartpost before_script
+    after_script shell install preinstall postinstall prepare start build test
+"""
+_COMMAND_KEYS = frozenset(_COMMAND_KEYS_LIST.split())
+_LIFECYCLE_LIST = """
+    preinstall install postinstall prepare prepublish prepublishonly prepack postprepare
+"""
+_LIFECYCLE = frozenset(_LIFECYCLE_LIST.split())
 _EXECSTART = re.compile(r"^\s*(?:Exec\w*|RUN|CMD|ENTRYPOINT)(?:\s*=\s*[-@:+!]*|\s+)(.+)$", re.MULTILINE)
-_YAML_COMMAND = re.compile(r"^([ \t]*)(?:-[ \t]+)?[\"']?([\w-]+)[\"']?:[ \t]*([|>][+-]?\d?|\S.*)$", re.MULTILINE)
-_GIT_RUNS = re.compile(r"^\s*(?:fsmonitor|sshcommand|hookspath|pager|editor|askpass|helper|textconv|clean|smudge|program)\s*=\s*(.+)$", re.IGNORECASE | re.MULTILINE)
+_YAML_COMMAND = re.compile(
+    r"^([ \t]*)(?:-[ \t]+)?[\"']?([\w-]+)[\"']?:[ \t]*([|>][+-]?\d?|\S.*)$", re.MULTILINE
+)
+_GIT_RUNS = re.compile(
+    r"^\s*(?:fsmonitor|sshcommand|hookspath|pager|editor|askpass|helper|textconv|clean|smudge|"
+    r"program)\s*=\s*(.+)$",
+    re.IGNORECASE | re.MULTILINE,
+)
 _STARTUP = frozenset(("sitecustomize.py", "usercustomize.py"))
-_SVG = re.compile(r"<script\b|\bon(?:load|error|click|mouseover|begin)\s*=|javascript:|<foreignObject\b", re.IGNORECASE)
+_SVG = re.compile(
+    r"<script\b|\bon(?:load|error|click|mouseover|begin)\s*=|javascript:|<foreignObject\b", re.IGNORECASE
+)
 
 
 def scripts(path: str, text: str) -> list[Hit]:
@@ -35,7 +49,12 @@ def scripts(path: str, text: str) -> list[Hit]:
     if language and language != SHELL and not any(hit.severity == ERROR for hit in hits):
         hits += flows(path, text)
     for line, command in _commands(path, name, text):
-        hits += (hit for hit in judged.script(path, SHELL, command) for hit in [_moved(hit, line)] if hit.severity != INFO)
+        hits += (
+            hit
+            for hit in judged.script(path, SHELL, command)
+            for hit in [_moved(hit, line)]
+            if hit.severity != INFO
+        )
     hits += _by_itself(path, name, text)
     return hits
 
@@ -50,12 +69,22 @@ def _commands(path: str, name: str, text: str) -> Iterator[tuple[int, str]]:
         yield from _json_commands(name, text)
     elif name.endswith((".yml", ".yaml")):
         yield from _yaml_commands(text)
-    elif name.endswith((".service", ".desktop", ".timer")) or name.startswith(("dockerfile", "containerfile")) or name.endswith(".dockerfile"):
+    elif (
+        name.endswith((".service", ".desktop", ".timer"))
+        or name.startswith(("dockerfile", "containerfile"))
+        or name.endswith(".dockerfile")
+    ):
         for found in _EXECSTART.finditer(text.replace("\\\n", "  ")):
             yield text.count("\n", 0, max(0, text.find(found[1][:40]))) + 1, found[1]
     elif name in ("justfile", "taskfile", "procfile", "crontab"):
         for number, line in enumerate(text.split("\n")[:MAX_VALUES], 1):
-            command = line.partition(":")[2] if name == "procfile" else " ".join(line.split()[5:]) if name == "crontab" else line
+            command = (
+                line.partition(":")[2]
+                if name == "procfile"
+                else " ".join(line.split()[5:])
+                if name == "crontab"
+                else line
+            )
             if command.strip():
                 yield number, command.strip().lstrip("@-")
 
@@ -65,19 +94,18 @@ def _json_commands(name: str, text: str) -> Iterator[tuple[int, str]]:
         data = json.loads(text)
     except (ValueError, RecursionError):
         return
-    count = 0
+    for value in islice(_json_texts(name, data), MAX_VALUES):
+        yield text.count("\n", 0, max(0, text.find(value[:30]))) + 1, value
+
+
+def _json_texts(name: str, data: object) -> Iterator[str]:
+    """The texts that are commands: under a key that says so, or in a cell of a notebook."""
     for key, value in _values(data, "", 0):
-        count += 1
-        if count > 20_000:
-            return
-        line = text.count("\n", 0, max(0, text.find(value[:30]))) + 1
         if name.endswith(".ipynb"):
-            if key == "source":
-                for one in value.split("\n"):
-                    if one.lstrip().startswith(("!", "%%bash", "%%sh")):
-                        yield line, one.lstrip("! ")
+            lines = value.split("\n") if key == "source" else []
+            yield from (one.lstrip("! ") for one in lines if one.lstrip().startswith(("!", "%%bash", "%%sh")))
         elif key.lower() in _COMMAND_KEYS or key.startswith("scripts."):
-            yield line, value
+            yield value
 
 
 def _values(data: object, key: str, depth: int) -> Iterator[tuple[str, str]]:
@@ -139,7 +167,9 @@ def _by_itself(path: str, name: str, text: str) -> Iterator[Hit]:
         yield from _lifecycle(path, text)
     if "/.git/" in f"/{path}" and name == "config":
         for found in _GIT_RUNS.finditer(text):
-            yield hit(ERROR, text.count("\n", 0, found.start()) + 1, "git runs this in the folder", found[0].strip())
+            yield hit(
+                ERROR, text.count("\n", 0, found.start()) + 1, "git runs this in the folder", found[0].strip()
+            )
     if "/.git/hooks/" in f"/{path}" and not name.endswith(".sample"):
         yield hit(ERROR, 1, "git runs this hook in the folder", name)
     if "/.vscode/" in f"/{path}" and re.search(r'"runOn"\s*:\s*"folderOpen"', text):
@@ -162,4 +192,12 @@ def _lifecycle(path: str, text: str) -> Iterator[Hit]:
             severity = min(worst, key=ORDER.index, default=INFO)
             line = text.count("\n", 0, max(0, text.find(f'"{key}"'))) + 1
             shown = f"{key}: {value}"
-            yield Hit("skill.runs-by-itself", severity, path, line, "npm runs this when it installs", (visible(shown),), shown[:200])
+            yield Hit(
+                "skill.runs-by-itself",
+                severity,
+                path,
+                line,
+                "npm runs this when it installs",
+                (visible(shown),),
+                shown[:200],
+            )
