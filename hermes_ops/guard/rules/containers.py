@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
@@ -219,7 +220,24 @@ def _run(invocation: Invocation, rest: list[Arg]) -> Iterator[Found]:
 
 def _removed_through(invocation: Invocation, command: list[Arg], source: str, to: str) -> Iterator[Found]:
     """Removals in a container of what is mounted into it: the paths lead to the machine."""
-    if command[0].text.rpartition("/")[2] != "rm":
+    name = command[0].text.rpartition("/")[2]
+    if name == "chroot" and len(command) > 2 and command[1].text.rstrip("/") == to.rstrip("/"):
+        inside = [
+            command[2],
+            *(
+                Arg(to.rstrip("/") + word.text, word.glob) if word.text[:1] == "/" else word
+                for word in command[3:]
+            ),
+        ]
+        yield from _removed_through(invocation, inside, source, to)
+        return
+    if name in ("sh", "bash", "ash") and len(command) > 2 and command[1].text.endswith("c"):
+        for piece in re.split(r"[;&|\n]+", command[2].text):
+            words = [Arg(word.strip("\"'"), "*" in word) for word in piece.split()]
+            if words:
+                yield from _removed_through(invocation, words, source, to)
+        return
+    if name != "rm":
         return
     outside = []
     for word in command[1:]:
@@ -368,6 +386,8 @@ FAMILY = Family(
         ("docker run --rm -v /:/host alpine ls /host", "containers.host-access"),
         ("docker run --privileged -it alpine sh", "containers.host-access"),
         ("docker run --rm -v /:/host alpine rm -rf /host/etc", "files.system-removal"),
+        ("docker run -v /:/m alpine sh -c 'rm -rf /m/usr'", "files.system-removal"),
+        ("docker run -v /:/m alpine chroot /m rm -rf /usr", "files.system-removal"),
         ("docker push registry.example/x", "publish.image"),
         ("docker buildx build --push -t r/x .", "publish.image"),
         ("kubectl delete pod web-1 -n dev", "kubernetes.deleted"),

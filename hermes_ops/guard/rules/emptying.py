@@ -56,9 +56,8 @@ def _copied(invocation: Invocation) -> Iterator[Found]:
 
 def _redirected(invocation: Invocation) -> Iterator[Found]:
     name = invocation.name
-    if name == "cat":
-        if all(argument.text != "/dev/null" for argument in invocation.arguments):
-            return
+    if name == "cat" and all(argument.text != "/dev/null" for argument in invocation.arguments):
+        return
     for target in invocation.redirects:
         if target.op in (">", ">|", "&>") and target.fd in ("", "1"):
             yield from _emptied(invocation, target.arg)

@@ -25,14 +25,12 @@ ENVIRONMENT_SENT = block(
 _CURL = names("curl")
 _HTTP = names("http https xh httpie aria2c")
 _RAW = names(
-    "nc ncat netcat socat telnet ftp lftp tftp ncftpput sftp websocat wscat mosquitto_pub s_client "
-    "gsocket kcat kafkacat cryptcat"
+    "nc ncat netcat socat telnet websocat wscat mosquitto_pub s_client gsocket kcat kafkacat cryptcat"
 )
+_FTPS = names("ftp lftp tftp ncftpput sftp")
 _MAIL = names("mail mailx mutt sendmail msmtp swaks ssmtp s-nail sendemail himalaya")
 _NAMES_ASKED = names("dig nslookup host drill ping ping6 traceroute whois kdig dog delv")
-_COPIERS = names(
-    "scp rsync rclone sftp croc wormhole magic-wormhole transfer ffsend syncthing unison rcp pscp"
-)
+_COPIERS = names("scp rsync rclone croc wormhole magic-wormhole transfer ffsend syncthing unison rcp pscp")
 _CLOUD = names(
     "aws gsutil gcloud az azcopy s3cmd s5cmd mc b2 bq swift ossutil coscmd ipfs dbxcli gdrive onedrive doctl"
 )
@@ -264,9 +262,7 @@ def _raw(invocation: Invocation) -> Iterator[Found]:
         return
     yield from _input(invocation)
     yield from _tainted(invocation, invocation.arguments)
-    # Commands of an ftp session on the input: "put FILE".
-    session = (invocation.stdin.text or "")[:4000].split() if "ftp" in invocation.name else []
-    for argument in [*invocation.arguments, *map(Arg, session)]:
+    for argument in invocation.arguments:
         text = argument.text
         if text.startswith("-"):
             continue
@@ -275,6 +271,24 @@ def _raw(invocation: Invocation) -> Iterator[Found]:
             if secret:
                 yield SENT.found(invocation.part, secret)
                 break
+
+
+def _ftp(invocation: Invocation) -> Iterator[Found]:
+    """What an ftp session would put: by commands on the input or in an argument, or as its operands."""
+    if SECRET in invocation.stdin.taint:
+        yield from _input(invocation)
+    yield from _tainted(invocation, invocation.arguments)
+    words = (invocation.stdin.text or "")[:4000].split()
+    for argument in invocation.arguments:
+        words += argument.text.split() if " " in argument.text else []
+    puts = {"put", "mput", "reput", "-put", "mirror"} & set(words)
+    if invocation.name in ("ncftpput", "tftp"):
+        words, puts = words + invocation.words(), {"put"}
+    for word in words if puts else ():
+        secret = _secret(invocation, word.strip(";\"'"))
+        if secret:
+            yield SENT.found(invocation.part, secret)
+            return
 
 
 def _mail(invocation: Invocation) -> Iterator[Found]:
@@ -423,6 +437,7 @@ _TABLE = {
     **dict.fromkeys(_NAMES_ASKED | _BROWSERS, _asked),
     **dict.fromkeys(_COPIERS, _copied),
     **dict.fromkeys(_CLOUD, _cloud),
+    **dict.fromkeys(_FTPS, _ftp),
     **dict.fromkeys(_SHELLS, _ssh),
     **dict.fromkeys(_GH, _gh),
 }

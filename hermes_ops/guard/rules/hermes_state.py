@@ -14,7 +14,16 @@ _INSTALLED = frozenset({"plugins", "site-packages", "dist-packages"})
 # Changing one of them changes what may run, or who is asked.
 _CONTROLS = frozenset({"config.yaml", "config.yml", "shell-hooks-allowlist.json", "plugins.lock"})
 _STATE_FILES = frozenset(
-    {".env", "auth.json", "state.db", "state.db-wal", "state.db-shm", "SOUL.md", "pairing"}
+    {
+        ".env",
+        "auth.json",
+        ".anthropic_oauth.json",
+        "state.db",
+        "state.db-wal",
+        "state.db-shm",
+        "SOUL.md",
+        "pairing",
+    }
 )
 _STATE_FOLDERS = names(
     "plugins skills memories sessions cron profiles hermes-agent hooks ops credentials checkpoints kanban"

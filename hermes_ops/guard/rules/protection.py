@@ -10,7 +10,7 @@ from ..verdict import Found
 from .hermes_state import PLUGIN_NAMES
 from .names import names
 from .rule import Family, approve, block
-from .verbs import has, plain, verb_of
+from .verbs import plain, verb_of
 
 YOLO = block("guard.approvals-off", "switches the questions to a person off", "ask the person to decide")
 DISABLED = block("guard.disabled", "switches the guard off or removes it", "ask the person to do it")
@@ -21,15 +21,16 @@ ENVIRONMENT = block("guard.environment", "sets a variable that switches checks o
 
 # Variables of the host by which a session asks nobody.
 _VARIABLES = names(
-    "HERMES_YOLO_MODE HERMES_YOLO HERMES_APPROVALS_MODE HERMES_SKIP_APPROVALS HERMES_NO_PLUGINS "
-    "HERMES_SAFE_MODE HERMES_ACCEPT_HOOKS"
+    "HERMES_YOLO_MODE HERMES_ACCEPT_HOOKS HERMES_SAFE_MODE HERMES_IGNORE_USER_CONFIG HERMES_IGNORE_RULES "
+    "HERMES_DISABLE_FILE_STATE_GUARD HERMES_WRITE_SAFE_ROOT"
 )
-_OPS_VARIABLES = re.compile(r"OPS_GUARD\w*\Z|HERMES_OPS_GUARD\w*\Z|HERMES_IGNORE_\w+\Z|HERMES_DISABLE_\w+\Z")
+_OPS_VARIABLES = re.compile(r"(?:HERMES_)?OPS_GUARD\w*\Z")
 _OFF = names("0 false no off none '' \"\"")
 _SETTINGS = re.compile(
-    r"(?:approvals?|security|hooks?|plugins|ops\.guard|guard|permissions?|command_allowlist|terminal\.(?:backend|env|docker)|yolo)(?:[.\[]|\Z)",
+    r"(?:approvals?|security|hooks?|hooks_auto_accept|quick_commands|plugins|ops\.guard|guard|permissions?|command_allowlist|terminal\.(?:backend|env|docker)|yolo)(?:[.\[]|\Z)",
     re.IGNORECASE,
 )
+_YOLO_OPTIONS = names("--yolo --accept-hooks --safe-mode --ignore-user-config --ignore-rules")
 _HERMES_VALUED = names("-p --profile -m --model --provider -s --skills -t --toolsets")
 _SETTERS = names("export declare typeset local readonly env setx set setenv launchctl")
 
@@ -64,10 +65,7 @@ def _hermes(invocation: Invocation) -> Iterator[Found]:
     verb, rest = verb_of(invocation, _HERMES_VALUED)
     words = [argument.text for argument in rest]
     part = invocation.part
-    if (
-        has(invocation.arguments, "", "--yolo", "--dangerously-skip-permissions")
-        or "--accept-hooks" in invocation.words()
-    ):
+    if not _YOLO_OPTIONS.isdisjoint(invocation.words()):
         yield YOLO.found(part)
     if "--help" in words or "-h" in words:
         return
@@ -89,8 +87,6 @@ def _hermes(invocation: Invocation) -> Iterator[Found]:
             yield PLUGIN.found(part)
     elif verb in ("uninstall", "reset") or (verb == "profile" and first in ("delete", "remove", "rm")):
         yield DISABLED.found(part)
-    elif verb in ("yolo",):
-        yield YOLO.found(part)
     elif verb in ("memory", "sessions", "skills", "cron") and first in (
         "reset",
         "clear",
@@ -100,6 +96,12 @@ def _hermes(invocation: Invocation) -> Iterator[Found]:
         "wipe",
     ):
         yield PLUGIN.found(part, "it deletes what the agent keeps")
+    elif verb == "pairing" and first in ("approve", "revoke", "clear"):
+        yield PLUGIN.found(part, "it changes who may talk to the agent")
+    elif verb == "debug" and first == "share":
+        yield PLUGIN.found(part, "it uploads the agent's logs")
+    elif verb in ("import", "restore"):
+        yield PLUGIN.found(part, "it replaces the agent's state")
     elif verb == "update":
         yield PLUGIN.found(part, "it replaces the agent's own code")
 

@@ -103,6 +103,7 @@ _HOME_LENGTHS = tuple(sorted({len(key) for key in [*_FOLDERS, *_FILES]}, reverse
 _HERMES = {
     ".env": "the agent's keys",
     "auth.json": "the agent's logins",
+    ".anthropic_oauth.json": "the agent's logins",
     "credentials": "the agent's logins",
     "state.db": "every conversation of the agent",
     "pairing": "who may talk to the agent",
