@@ -41,6 +41,7 @@ WATCHERS = (
     Watcher("table", "schedule.table", "0 11 * * *", "the schedule is the one that was acknowledged"),
     Watcher("probes", "quality.probes", "55 * * * *", "declared checks hold", False, 3600.0),
     Watcher("guard", "guard.watch", "every 60m", "the guard is on, by an accepted policy", False, 3600.0),
+    Watcher("janitor", "skillcheck.janitor", "50 5 * * 1", "skills are sound", False, 7 * 86_400.0),
     Watcher("backup", "liveness.backup", "20 4 * * *", "a copy of state.db is made and opens"),
 )
 

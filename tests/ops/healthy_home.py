@@ -80,6 +80,7 @@ plugins:
 timezone: Europe/Berlin
 """
 
+SKILL = "---\nname: digest\ndescription: Write the digest of a day\n---\n\nRead the day, write ten lines.\n"
 ENVIRONMENT = """\
 # keys of this home
 TELEGRAM_HOME_CHANNEL=-1001234567890
@@ -155,13 +156,14 @@ def make(
     The plugin is a link to this repository's, or without `link` a copy. A state.db that is there already
     stays as it is; cron/executions.db is filled on.
     """
-    for folder in ("cron/output", "logs", "state", "scripts", "plugins", "ops"):
+    for folder in ("cron/output", "logs", "state", "scripts", "plugins", "ops", "skills/digest"):
         (home / folder).mkdir(parents=True, exist_ok=True)
     (home / "ops").chmod(0o700)
     (home / "config.yaml").write_text(config, "utf-8")
     (home / ".env").write_text(ENVIRONMENT, "utf-8")
     for name, text in (("policy", POLICY), ("probes", PROBES), ("watchers", OUTSIDE)):
         (home / "ops" / f"{name}.toml").write_text(text, "utf-8")
+    (home / "skills" / "digest" / "SKILL.md").write_text(SKILL, "utf-8")
     if not (home / "state.db").exists():
         database = StateDatabase(home)
         database.session("20260101_000000_00000001", now - 7200, source="telegram")
