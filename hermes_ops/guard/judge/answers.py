@@ -1,4 +1,4 @@
-"""What programs that answer a question print, where the answer is known: pwd, which, dirname, mktemp, ls, find."""
+"""What programs that answer a question print, where that is known: pwd, which, dirname, mktemp, ls, find."""
 
 from __future__ import annotations
 
@@ -125,9 +125,10 @@ def _ls(walk: Walk, call: Invocation) -> Stream:
     if call.has("d", "--directory") and operands:
         return _text("\n".join(arg.text for arg in operands))
     folder = operands[0].text if operands else "."
-    if folder.rstrip("/") == "" and folder or (folder in (".", "./") and walk.folder().path == "/"):
+    at_root = walk.folder().path == "/"
+    if (folder and not folder.rstrip("/")) or (folder in (".", "./") and at_root):
         return Stream(_ROOT_NAMES, True)
-    if folder.rstrip("/") == "/*" or folder == "*" and walk.folder().path == "/":
+    if folder == "/*" or (folder == "*" and at_root):
         return Stream("".join(f"/{name}\n" for name in _ROOT_NAMES.split()), True)
     return flows.ANYTHING
 
@@ -140,7 +141,7 @@ _PRINTS_NOT = listed("-delete -exec -execdir -ok -okdir -printf -fprint -ls -fls
 
 
 def found(words: list[Arg]) -> tuple[list[Arg], str | None]:
-    """The folders that find searches, and the last component of what it finds: None for all, "" for something."""
+    """The folders that find searches, and the last component of its finds: None for all, "" for something."""
     roots: list[Arg] = []
     at = 1
     while at < len(words) and (
@@ -197,9 +198,9 @@ def _keys(walk: Walk, call: Invocation) -> Stream | None:
         if any(word in ("dump-keychain", "export") for word in words):
             return Stream(None, True, _SECRET, "a keychain")
         return None
-    if {"get", "secret"} <= set(words) or {"get", "secrets"} <= set(words):
-        if any(word.startswith("-o") or word.startswith("--output") for word in words):
-            return Stream(None, True, _SECRET, "secrets of a cluster")
+    shows = "get" in words and ("secret" in words or "secrets" in words)
+    if shows and any(word.startswith(("-o", "--output")) for word in words):
+        return Stream(None, True, _SECRET, "secrets of a cluster")
     return None
 
 

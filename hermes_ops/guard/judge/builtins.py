@@ -6,7 +6,7 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
-from . import decode, expand, flows, names, reasons
+from . import decode, expand, flows, later, names, reasons
 from .invocation import OPAQUE, REMOTE, UNKNOWN, Arg, Invocation, Stream
 from .state import EMPTY, Folder
 from .wrappers import ASSIGNMENT
@@ -151,7 +151,7 @@ def _declare(walk: Walk, call: Invocation) -> Stream | None:
             if any(other.text.startswith("-") and "n" in other.text for other in call.argv[1:]):
                 given = walk.parameter(value) or given
             walk.state.assign(name, given)
-            walk.environment(name, given)
+            later.environment(walk, name, given)
             call.environment = {**call.environment, name: given}
             made = True
     return NOTHING if made else None
@@ -162,7 +162,7 @@ def _alias(walk: Walk, call: Invocation) -> Stream:
         name, equals, value = arg.text.partition("=")
         if equals and name and not name.startswith("-"):
             walk.state.aliases[name] = value
-            walk.defined(Arg(value, False, arg.taint, arg.source))
+            later.defined(walk, Arg(value, False, arg.taint, arg.source))
     return NOTHING
 
 

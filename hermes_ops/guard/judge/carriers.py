@@ -1,4 +1,4 @@
-"""Programs of another purpose that run commands on the side: find -exec, xargs, git aliases, tar, editors, cron."""
+"""Programs of another purpose that run commands on the side: git, tar, editors, pagers, debuggers, sed."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ HANDLERS = {
     "rsync": _rsync,
     **dict.fromkeys(("scp", "sftp"), _options),
     **dict.fromkeys(("less", "man", "more"), _pager),
-    "hyperfine": _texts("--prepare", "-p", "--setup", "-s", "--cleanup", "-c", joined=("--prepare=", "--setup="), rest=True),
+    "hyperfine": _texts("--prepare", "-p", "--setup", "-s", "--cleanup", "-c", rest=True),
     **dict.fromkeys(("concurrently", "watchexec", "nodemon", "chokidar", "onchange"),
                     _texts("-x", "--exec", "-c", "--command", joined=("--exec=",), rest=True)),
     "zip": _texts("-TT", "--unzip-command"),

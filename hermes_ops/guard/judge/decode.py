@@ -1,4 +1,4 @@
-"""What programs that print or recode text would print, where all of it is known: echo, printf, base64, rev, tr.
+"""What programs that print or recode text would print, where it is known: echo, printf, base64, rev, tr.
 
 Every function returns the text, or None when it cannot be told. Nothing is run; sizes are bounded.
 """
@@ -232,7 +232,7 @@ def _tr(words: list[str], text: str) -> str | None:
         return "".join(letter for letter in text if letter not in sets[0])
     if len(sets) > 1 and sets[1]:
         second = sets[1] + sets[1][-1] * max(0, len(sets[0]) - len(sets[1]))
-        text = text.translate({ord(old): new for old, new in zip(sets[0], second)})
+        text = text.translate({ord(old): new for old, new in zip(sets[0], second, strict=False)})
     if "s" in options:
         squeezed = sets[-1]
         text = re.sub(f"([{re.escape(squeezed)}])\\1+", r"\1", text) if squeezed else text

@@ -1,4 +1,4 @@
-"""One command of the walk: its name found, its wrappers taken off, its own commands and code judged, then itself."""
+"""One command: its name found, its wrappers taken off, what it runs judged, then itself."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from . import (
     carriers,
     flows,
     interpreters,
+    later,
     names,
     outputs,
     reasons,
@@ -93,10 +94,9 @@ def _command(
                 break
         else:
             name = names.base(text)
-        if wrappers or walk.broken:
-            if name in KEYWORDS and len(words) > 1:
-                words = words[1:]
-                continue
+        if (wrappers or walk.broken) and name in KEYWORDS and len(words) > 1:
+            words = words[1:]
+            continue
         body = walk.state.functions.get(text)
         if body is not None:
             output = walk.call(text, body, words[1:], stdin)
@@ -220,7 +220,7 @@ def _assignment(walk: Walk, words: list[Arg], assigned: dict[str, Arg]) -> list[
     given = Arg(value, False, head.taint, head.source)
     assigned[name.rstrip("+")] = given
     walk.state.assign(name.rstrip("+"), given)
-    walk.environment(name, given)
+    later.environment(walk, name, given)
     if len(words) == 1:
         return [Arg(":")]
     return words[1:]
@@ -229,7 +229,7 @@ def _assignment(walk: Walk, words: list[Arg], assigned: dict[str, Arg]) -> list[
 def _aliased(
     walk: Walk, name: str, alias: str, words: list[Arg], stdin: Stream, targets: list[Target]
 ) -> Stream:
-    """An alias of this line: its text with the arguments behind it. The program of that name is judged too."""
+    """An alias of this line: its text with the arguments behind it, and the program of that name."""
     walk.expanding = (*walk.expanding, name)
     outer = walk.state.positional
     try:

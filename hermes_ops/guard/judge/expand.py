@@ -49,7 +49,7 @@ def filled(walk: Walk, value: str) -> str:
 
 
 def _literal(walk: Walk, value: str, glob: bool = False) -> Arg:
-    # An unknown piece inside literal text comes from outside the text that is read: it brings its taint along.
+    # An unknown piece inside literal text comes from outside of the text: it brings its taint along.
     if walk.depth and HOLE in value:
         return Arg(value.replace(HOLE, UNKNOWN), glob, walk.ambient, walk.ambient_source)
     return Arg(value, glob)

@@ -1,4 +1,4 @@
-"""What flows between commands: known text, credentials, what came from the network, what was decoded blindly."""
+"""What flows between commands: known text, credentials, what the network sent, what was decoded blindly."""
 
 from __future__ import annotations
 

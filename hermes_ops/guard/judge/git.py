@@ -1,4 +1,4 @@
-"""What git runs besides itself: aliases, hooks on the command line, foreach, bisect, filters, its own helpers."""
+"""What git runs besides itself: aliases, foreach, bisect, filters, pagers and other helpers."""
 
 from __future__ import annotations
 
@@ -16,6 +16,12 @@ _RUN_KEYS = re.compile(
     r"|(?:diff|merge)(?:tool)?\.\S+\.(?:cmd|command|driver|textconv)|filter\.\S+\.(?:clean|smudge|process)"
     r"|credential\.(?:\S+\.)?helper|gpg\.(?:\S+\.)?program|uploadpack\.packobjectshook|interactive\.difffilter)$"
 )
+
+
+_FILTERS = (
+    "--tree-filter", "--index-filter", "--msg-filter", "--env-filter", "--commit-filter",
+    "--parent-filter", "--tag-name-filter", "--setup",
+)  # fmt: skip
 
 
 def setting(walk: Walk, key: str, value: Arg) -> None:
@@ -94,10 +100,7 @@ def _config(walk: Walk, rest: list[Arg]) -> None:
 def _options(walk: Walk, verb: str, rest: list[Arg]) -> None:
     runs = {
         "rebase": ("--exec", "-x"),
-        "filter-branch": (
-            "--tree-filter", "--index-filter", "--msg-filter", "--env-filter", "--commit-filter", "--parent-filter",
-            "--tag-name-filter", "--setup",
-        ),
+        "filter-branch": _FILTERS,
         "difftool": ("-x", "--extcmd"),
         "grep": ("-O", "--open-files-in-pager"),
         "clone": ("-u", "--upload-pack", "-c", "--config"),

@@ -1,4 +1,4 @@
-"""Interpreters of other languages: their one-liners, here-documents and piped programs go to the code judge."""
+"""Interpreters of other languages: one-liners, here-documents and piped programs go to the code judge."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from .walk import Walk
 
 
+LONGEST_CODE = 50_000
+
+
 def code(walk: Walk, call: Invocation, language: str, text: Arg) -> None:
     """Judge code of another language; shell text it would run is judged by this walk."""
     if text.taint & {REMOTE, OPAQUE}:
@@ -24,6 +27,10 @@ def code(walk: Walk, call: Invocation, language: str, text: Arg) -> None:
         walk.report([reasons.OPAQUE_CODE.found(names.shown(call))], call)
         return
     source = text.text.replace(UNKNOWN, "_") if UNKNOWN in text.text else text.text
+    if len(source) > LONGEST_CODE and language != "python":
+        # Python's judge has a bound of its own; of the others the rest is asked about, unseen.
+        walk.report([reasons.LIMIT.found(names.shown(call), f"{len(source)} characters of {language}")], call)
+        source = source[:LONGEST_CODE]
     found = judge_code(language, source, walk.captured, walk.home, walk.folder().path)
     if found:
         walk.report(found, call)
@@ -34,8 +41,8 @@ def _program(
 ) -> Callable[[Walk, Invocation], Stream | None]:
     """A handler for interpreters of the usual shape: options, then a script or nothing, then arguments.
 
-    `inline`: short options whose value is code; `valued`: short ones that take another word; `modules`: a short
-    option that names a module and ends the options.
+    `inline`: short options whose value is code; `valued`: short ones that take another word; `long`: long
+    options whose value is code; `modules`: a short option that names a module and ends the options.
     """
 
     def handle(walk: Walk, call: Invocation) -> Stream | None:
@@ -114,6 +121,10 @@ def from_input(walk: Walk, call: Invocation, language: str) -> None:
         return
     if stdin.text is not None:
         code(walk, call, language, Arg(stdin.text, False, stdin.taint, stdin.source))
+        whole, newline, last = stdin.text.rpartition("\n")
+        if newline and last.strip():
+            # A last line without an end may be the broken end of a here-document, which is no code.
+            code(walk, call, language, Arg(whole, False, stdin.taint, stdin.source))
     elif stdin.taint & {REMOTE, OPAQUE}:
         builtins.origin(walk, call, stdin.taint, stdin.source)
     elif stdin is not flows.LOCAL:

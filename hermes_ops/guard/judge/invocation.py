@@ -104,8 +104,8 @@ class Invocation:
     def has(self, letters: str = "", *names: str) -> bool:
         """Is one of the options there: `letters` in a cluster of short ones, `names` long ("--force").
 
-        A long option counts when it is a beginning of a name of at least three letters ("--rec"), as GNU getopt
-        takes it.
+        A long option counts when it is a beginning of a name of at least three letters ("--rec"), as GNU
+        getopt takes it.
         """
         for arg in self.argv[1:]:
             text = arg.text

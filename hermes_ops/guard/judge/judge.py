@@ -35,8 +35,8 @@ def judge_shell(
 ) -> Judgement:
     """Judge a shell command line or script of any length. Never raises, never runs anything.
 
-    `extra` are families besides the built-in ones; `allowed` says of a command that nobody has to be asked about
-    it (what must never run stays blocked). Bounded: a text over the limits is judged by its lexical view.
+    `extra` are families besides the built-in ones; `allowed` says of a command that nobody has to be asked
+    about it (what must never run stays blocked). A text over the limits is judged by its lexical view.
     """
     where = surroundings or _NOWHERE
     walk: Walk | None = None

@@ -74,7 +74,8 @@ WELL_KNOWN = tuple(
 _TOOLS = {
     "PYTHON": "python3", "PY": "python3", "PYTHON3": "python3", "PIP": "pip", "NODE": "node", "NPM": "npm",
     "CC": "gcc", "CXX": "g++", "LD": "ld", "AR": "ar", "STRIP": "strip", "MAKE": "make", "CMAKE": "cmake",
-    "NINJA": "ninja", "EDITOR": "editor", "VISUAL": "editor", "PAGER": "pager", "BROWSER": "browser", "GIT": "git",
+    "NINJA": "ninja", "EDITOR": "editor", "VISUAL": "editor", "PAGER": "pager", "BROWSER": "browser",
+    "GIT": "git",
     "DOCKER": "docker", "COMPOSE": "docker-compose", "KUBECTL": "kubectl", "GO": "go", "CARGO": "cargo",
     "JAVA": "java", "MVN": "mvn", "GRADLE": "gradle", "GRADLEW": "gradle", "PHP": "php", "RUBY": "ruby",
     "PERL": "perl", "AWK": "awk", "SED": "sed", "GREP": "grep", "TAR": "tar", "JQ": "jq", "FFMPEG": "ffmpeg",
@@ -117,7 +118,7 @@ def of_variable(word: Arg) -> str | None:
 
 
 def hidden(text: str) -> str | None:
-    """The path of a program in a folder that is not known: "pytest" for `$VENV/bin/pytest`; None without one."""
+    """The program in a folder that is not known: "pytest" for `$VENV/bin/pytest`; None without one."""
     name = text.rpartition("/")[2]
     if "/" in text and name and UNKNOWN not in name:
         return name

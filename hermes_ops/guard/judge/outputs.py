@@ -66,12 +66,16 @@ DUMPS = frozenset(("env", "printenv", "set", "export", "declare", "typeset", "co
 
 # Decoders: what they make of input that is not known is opaque.
 _DECODERS = {
-    "base64": ("dD", "--decode"), "gbase64": ("dD", "--decode"), "base32": ("dD", "--decode"),
-    "xxd": ("r", "--revert"), "openssl": ("d", "-d"), "gzip": ("d", "--decompress"), "bzip2": ("d", "--decompress"),
-    "xz": ("d", "--decompress"), "zstd": ("d", "--decompress"), "gpg": ("d", "--decrypt"), "uudecode": ("", ""),
-    "gunzip": ("", ""), "zcat": ("", ""), "bzcat": ("", ""), "bunzip2": ("", ""), "xzcat": ("", ""), "unxz": ("", ""),
-    "age": ("d", "--decrypt"), "basenc": ("d", "--decode"), "rot13": ("", ""), "zlib-flate": ("", ""),
-}  # fmt: skip
+    **dict.fromkeys(("base64", "gbase64", "base32"), ("dD", "--decode")),
+    **dict.fromkeys(("gzip", "bzip2", "xz", "zstd"), ("d", "--decompress")),
+    **dict.fromkeys(("gpg", "age"), ("d", "--decrypt")),
+    **dict.fromkeys(
+        ("uudecode", "gunzip", "zcat", "bzcat", "bunzip2", "xzcat", "unxz", "rot13", "zlib-flate"), ("", "")
+    ),
+    "xxd": ("r", "--revert"),
+    "openssl": ("d", "-d"),
+    "basenc": ("d", "--decode"),
+}
 
 
 def output(walk: Walk, call: Invocation) -> Stream:
@@ -159,8 +163,8 @@ _LINEWISE = frozenset(("cat", "tee", "tac", "pv", "sponge", "stdbuf", "dos2unix"
 
 
 # Programs whose operands are files, and which read stdin only without them.
-_FILE_READERS = _LINEWISE | frozenset(
-    "base64 gbase64 base32 xxd gzip gunzip zcat bzip2 bunzip2 bzcat xz unxz xzcat zstd rev head tail sort nl".split()
+_FILE_READERS = _LINEWISE | listed(
+    "base64 gbase64 base32 xxd gzip gunzip zcat bzip2 bunzip2 bzcat xz unxz xzcat zstd rev head tail sort nl"
 ) - {"tee", "pv"}
 
 
@@ -215,12 +219,15 @@ def _printing(call: Invocation, text: str | None) -> Stream:
     return Stream(text, True, taint, source)
 
 
+MOST_OPTIONS = 200
+
+
 def _fetched(walk: Walk, call: Invocation) -> Stream:
     """curl and wget: from the network to stdout or to a file of this line."""
     url = next((arg.text for arg in call.argv[1:] if "://" in arg.text), "")
     source = url.replace(UNKNOWN, "?")[:100] or call.name
     content = Stream(None, True, _REMOTE, source)
-    words = call.words()
+    words = call.words()[:MOST_OPTIONS]
     wget = call.name == "wget"
     saved = False
     for at, word in enumerate(words):
@@ -369,7 +376,7 @@ _MAKERS = {
     **dict.fromkeys(DUMPS, _dump),
     "tee": _tee,
     **dict.fromkeys(("cp", "mv", "ln", "install", "gcp"), _copied),
-    **dict.fromkeys(("tar", "zip", "7z", "7za", "rar", "gzip", "bzip2", "xz", "zstd", "bsdtar", "cpio"), _archive),
+    **dict.fromkeys(listed("tar zip 7z 7za rar gzip bzip2 xz zstd bsdtar cpio"), _archive),
     **dict.fromkeys(("openssl", "age"), _encrypted),
-    **dict.fromkeys((":", "true", "false", "cd", "mkdir", "rm", "touch", "sleep", "unset", "alias", "wait", "exit"), _silent),
+    **dict.fromkeys(listed(": true false cd mkdir rm touch sleep unset alias wait exit"), _silent),
 }  # fmt: skip

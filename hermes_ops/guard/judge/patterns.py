@@ -11,7 +11,7 @@ LONGEST = 4096
 
 @lru_cache(maxsize=256)
 def regular(pattern: str, greedy: bool = True) -> re.Pattern[str] | None:
-    """The regular expression of a shell pattern; None when it is too intricate to be matched in bounded time."""
+    """The regular expression of a shell pattern; None when it could take long to match."""
     if len(pattern) > 200 or pattern.count("*") > MOST_STARS:
         return None
     star = ".*" if greedy else ".*?"

@@ -1,4 +1,4 @@
-"""What the walk itself finds, without a rule about a program: code of unknown origin, bombs, text it cannot read."""
+"""What the walk itself finds: code of unknown origin, bombs, text that cannot be read."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ SOURCED = approve(
 )
 REMOTE_SHELL = block("reverse-shell.stream", "a shell would take its commands from the network")
 SHELL_OUT = block("reverse-shell.piped", "a shell's answers would go to a network connection")
-SPAWNER = approve("processes.endless-spawn", "a loop without an end would start processes in the background")
 ERROR = approve("guard.error", "the guard itself failed on this text, so nobody has judged it")
 LIMIT = approve(
     "unread.limit", "the text is too long or too deep to be judged as a whole", "send it in smaller parts"
@@ -35,6 +34,14 @@ LIMIT = approve(
 UNREAD = approve("unread.syntax", "the shell text could not be read to its end", "write it in a simpler form")
 
 RULES = (
-    FORK_BOMB, REMOTE_CODE, OPAQUE_CODE, OPAQUE_COMMAND, SOURCED, REMOTE_SHELL, SHELL_OUT, SPAWNER, ERROR, LIMIT,
+    FORK_BOMB,
+    REMOTE_CODE,
+    OPAQUE_CODE,
+    OPAQUE_COMMAND,
+    SOURCED,
+    REMOTE_SHELL,
+    SHELL_OUT,
+    ERROR,
+    LIMIT,
     UNREAD,
-)  # fmt: skip
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ..rules.names import names as listed
 from . import flows, shells
 from .invocation import Arg, Invocation, Stream
 from .wrappers import Wrapper, command_start
@@ -14,9 +15,16 @@ if TYPE_CHECKING:
 
 _SSH = Wrapper("BbcDEeFIiJLlmOopQRSWw", frozenset(), 1)
 _RUN_VALUED = frozenset(
-    f"--{name}" for name in
-    ["name", "volume", "env", "publish", "workdir", "user", "network", "entrypoint", "mount", "env-file", "memory", "cpus", "label", "hostname", "add-host", "platform", "pull", "gpus", "device", "cap-add", "cap-drop", "security-opt", "tmpfs", "ulimit", "restart", "log-driver", "log-opt", "ip", "dns", "shm-size", "pid", "ipc", "userns", "uts", "cpuset-cpus", "link", "expose", "volumes-from", "runtime", "init-path", "cidfile", "stop-signal", "stop-timeout", "namespace", "context", "container", "image", "overrides", "labels", "port", "replicas", "limits", "requests", "serviceaccount", "file", "project-name", "profile", "project-directory", "index", "detach-keys", "kubeconfig", "cluster"]
-)  # fmt: skip
+    f"--{name}"
+    for name in listed(
+        "name volume env publish workdir user network entrypoint mount env-file memory cpus label hostname "
+        "add-host platform pull gpus device cap-add cap-drop security-opt tmpfs ulimit restart log-driver "
+        "log-opt ip dns shm-size pid ipc userns uts cpuset-cpus link expose volumes-from runtime init-path "
+        "cidfile stop-signal stop-timeout namespace context container image overrides labels port replicas "
+        "limits requests serviceaccount file project-name profile project-directory index detach-keys "
+        "kubeconfig cluster"
+    )
+)
 _RUN = Wrapper("vepuwhlmca", _RUN_VALUED, 1, "container")
 _EXEC = Wrapper("euwncf", _RUN_VALUED, 1, "container")
 

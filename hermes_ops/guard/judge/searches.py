@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ..rules.names import names as listed
 from . import answers, decode, flows, names, shells
 from .invocation import UNKNOWN, Arg, Invocation, Stream
 from .wrappers import Wrapper, command_start
@@ -31,10 +32,13 @@ _XARGS = Wrapper(
 _PARALLEL = Wrapper(
     "jISaNnLPCsl",
     frozenset(
-        f"--{name}" for name in
-        ["jobs", "arg-file", "colsep", "delay", "joblog", "max-args", "max-procs", "results", "retries", "sshlogin", "timeout", "workdir", "env", "tagstring", "halt", "tmpdir", "load", "memfree", "nice", "basefile", "sqlmaster", "pipe-part", "block", "recstart", "recend"]
+        f"--{name}"
+        for name in listed(
+            "jobs arg-file colsep delay joblog max-args max-procs results retries sshlogin timeout workdir "
+            "env tagstring halt tmpdir load memfree nice basefile sqlmaster block recstart recend"
+        )
     ),
-)  # fmt: skip
+)
 
 
 MOST_LINES = 8
@@ -65,9 +69,12 @@ def _xargs(walk: Walk, call: Invocation) -> Stream | None:
             stdin = flows.file_stream(walk, after)
         elif option.startswith("--arg-file="):
             stdin = flows.file_stream(walk, option[11:])
-    command = words[begin:] or [Arg("echo")]
+    command = words[begin:] or [Arg(":" if call.redirects else "echo")]
+    # Redirections are the command's as well.
     connected = [
-        target for target in call.redirects if target.arg.text.startswith(("/dev/tcp/", "/dev/udp/"))
+        target
+        for target in call.redirects
+        if target.arg.text.startswith(("/dev/tcp/", "/dev/udp/")) or (target.writes and len(command) == 1)
     ]
     if connected:
         walk.words(command, Stream(), redirects=connected)
@@ -160,7 +167,7 @@ def _parallel(walk: Walk, call: Invocation) -> Stream | None:
 _FIND_EXEC = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
 
 
-_JUDGED_WITH_FIND = frozenset("rm unlink shred srm chmod chown chgrp chattr setfacl mv truncate".split())
+_JUDGED_WITH_FIND = listed("rm unlink shred srm chmod chown chgrp chattr setfacl mv truncate")
 
 
 def _find(walk: Walk, call: Invocation) -> Stream | None:

@@ -60,6 +60,12 @@ def _at(walk: Walk, call: Invocation) -> Stream | None:
     return None
 
 
+_NEW_SHELLS = listed(
+    "new-session new new-window neww split-window splitw respawn-pane run-shell run if-shell popup "
+    "display-popup"
+)
+
+
 def _terminal(walk: Walk, call: Invocation) -> Stream | None:
     """tmux and screen: new sessions with a command, keys sent to a shell."""
     words = call.argv[1:]
@@ -90,8 +96,7 @@ def _terminal(walk: Walk, call: Invocation) -> Stream | None:
                 keys.append(text)
         if keys:
             walk.shell(Arg("".join(keys)))
-    elif verb in ("new-session", "new", "new-window", "neww", "split-window", "splitw", "respawn-pane", "run-shell",
-                  "run", "if-shell", "popup", "display-popup"):  # fmt: skip
+    elif verb in _NEW_SHELLS:
         begin, _ = command_start(words, Wrapper("cDeFfnstxylpEhw"), at + 1)
         rest = words[begin:]
         if len(rest) == 1:

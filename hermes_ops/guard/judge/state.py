@@ -1,4 +1,4 @@
-"""What a walk knows at a point of the text: variables, functions, aliases, folder, files written on the line."""
+"""What a walk knows at a point: variables, functions, aliases, the folder, files written on the line."""
 
 from __future__ import annotations
 

@@ -176,9 +176,8 @@ def _value(walk: Walk, name: str | None) -> str:
     return UNKNOWN if value is None else value.text
 
 
-_RISKY_WORD = re.compile(
-    rf"(?<![\w.-])(?:{'|'.join(sorted(map(re.escape, RISKY), key=len, reverse=True))})(?![\w-])|/dev/(?:tcp|udp)/"
-)
+_ANY_RISKY = "|".join(sorted(map(re.escape, RISKY), key=len, reverse=True))
+_RISKY_WORD = re.compile(rf"(?<![\w.-])(?:{_ANY_RISKY})(?![\w-])|/dev/(?:tcp|udp)/")
 _LINE_END = re.compile(r"[;\n]")
 
 

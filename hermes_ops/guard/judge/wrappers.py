@@ -1,4 +1,4 @@
-"""Programs that run the command they are given: a table of their option grammars, and how to take them off."""
+"""Programs that run the command they are given: a table of their options, and where the command begins."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ KEYWORDS = listed("{ ( ! if then do else elif while until time coproc")
 class Wrapper(NamedTuple):
     """How a wrapper's own words end and the command begins.
 
-    `valued`: short options that take the next word; `long`: long options that do; `operands`: own words before
-    the command; `place`: where the command runs. `alone`: options with which there is no command.
+    `valued`: short options that take the next word; `long`: long options that do; `operands`: own words
+    before the command; `place`: where the command runs. `alone`: options with which there is no command.
     """
 
     valued: str = ""
@@ -27,8 +27,9 @@ class Wrapper(NamedTuple):
     alone: frozenset[str] = frozenset()
 
 
-def _long(*names: str) -> frozenset[str]:
-    return frozenset(f"--{name}" for name in names)
+def _long(names: str) -> frozenset[str]:
+    """Long options by their names."""
+    return frozenset(f"--{name}" for name in names.split())
 
 
 _PLAIN = Wrapper()
@@ -37,31 +38,28 @@ _ONE = Wrapper(operands=1)
 WRAPPERS: dict[str, Wrapper] = {
     "sudo": Wrapper(
         "ugpCThrtDRU",
-        _long("user", "group", "prompt", "close-from", "chdir", "chroot", "host", "role", "type", "command-timeout",
-              "other-user"),
-        alone=listed(
-    "-l -v -k -K --list --validate -V --version"
-),
+        _long("user group prompt close-from chdir chroot host role type command-timeout other-user"),
+        alone=listed("-l -v -k -K --list --validate -V --version"),
     ),
     "doas": Wrapper("uCa"),
     "pkexec": Wrapper("", _long("user")),
-    "run0": Wrapper("ugD", _long("user", "group", "chdir", "property", "unit", "slice", "nice", "setenv", "background")),
+    "run0": Wrapper("ugD", _long("user group chdir property unit slice nice setenv background")),
     "gosu": _ONE,
     "su-exec": _ONE,
     "setuidgid": _ONE,
-    "runuser": Wrapper("ugG", _long("user", "group", "supp-group")),
-    "setpriv": Wrapper("", _long("reuid", "regid", "groups", "inh-caps", "bounding-set", "ambient-caps", "securebits")),
-    "env": Wrapper("uCa", _long("unset", "chdir", "argv0")),
+    "runuser": Wrapper("ugG", _long("user group supp-group")),
+    "setpriv": Wrapper("", _long("reuid regid groups inh-caps bounding-set ambient-caps securebits")),
+    "env": Wrapper("uCa", _long("unset chdir argv0")),
     "nice": Wrapper("n", _long("adjustment")),
-    "ionice": Wrapper("cnpPu", _long("class", "classdata")),
-    "chrt": Wrapper("TPD", _long("sched-runtime", "sched-period", "sched-deadline"), 1),
+    "ionice": Wrapper("cnpPu", _long("class classdata")),
+    "chrt": Wrapper("TPD", _long("sched-runtime sched-period sched-deadline"), 1),
     "taskset": Wrapper(operands=1),
     "nohup": _PLAIN,
-    "timeout": Wrapper("ks", _long("kill-after", "signal"), 1),
-    "gtimeout": Wrapper("ks", _long("kill-after", "signal"), 1),
-    "time": Wrapper("fo", _long("format", "output")),
-    "gtime": Wrapper("fo", _long("format", "output")),
-    "stdbuf": Wrapper("ioe", _long("input", "output", "error")),
+    "timeout": Wrapper("ks", _long("kill-after signal"), 1),
+    "gtimeout": Wrapper("ks", _long("kill-after signal"), 1),
+    "time": Wrapper("fo", _long("format output")),
+    "gtime": Wrapper("fo", _long("format output")),
+    "stdbuf": Wrapper("ioe", _long("input output error")),
     "setsid": _PLAIN,
     "unbuffer": _PLAIN,
     "exec": Wrapper("a"),
@@ -69,41 +67,43 @@ WRAPPERS: dict[str, Wrapper] = {
     "builtin": _PLAIN,
     "nocorrect": _PLAIN,
     "noglob": _PLAIN,
-    "strace": Wrapper("abeEIoOpPsSuUX", _long("trace", "output", "attach", "user", "string-limit", "columns")),
-    "ltrace": Wrapper("aAeDFlnopsuwx", _long("output", "library")),
+    "strace": Wrapper("abeEIoOpPsSuUX", _long("trace output attach user string-limit columns")),
+    "ltrace": Wrapper("aAeDFlnopsuwx", _long("output library")),
     "valgrind": _PLAIN,
     "catchsegv": _PLAIN,
-    "unshare": Wrapper("GRSw", _long("root", "wd", "setuid", "setgid", "propagation")),
-    "nsenter": Wrapper("tSGW", _long("target", "setuid", "setgid")),
-    "chroot": Wrapper("", _long("userspec", "groups"), 1, "chroot"),
-    "schroot": Wrapper("cud", _long("chroot", "user", "directory"), 0, "chroot"),
-    "systemd-nspawn": Wrapper("DiMubEp", _long("directory", "image", "machine", "user", "bind"), 0, "container"),
+    "unshare": Wrapper("GRSw", _long("root wd setuid setgid propagation")),
+    "nsenter": Wrapper("tSGW", _long("target setuid setgid")),
+    "chroot": Wrapper("", _long("userspec groups"), 1, "chroot"),
+    "schroot": Wrapper("cud", _long("chroot user directory"), 0, "chroot"),
+    "systemd-nspawn": Wrapper("DiMubEp", _long("directory image machine user bind"), 0, "container"),
     "systemd-run": Wrapper(
         "pEMHdut",
-        _long("property", "setenv", "machine", "host", "unit", "slice", "uid", "gid", "nice", "working-directory",
-              "description", "service-type", "on-active", "on-boot", "on-calendar", "timer-property"),
+        _long(
+            "property setenv machine host unit slice uid gid nice working-directory "
+            "description service-type on-active on-boot on-calendar timer-property"
+        ),
     ),
-    "systemd-inhibit": Wrapper("", _long("what", "who", "why", "mode")),
+    "systemd-inhibit": Wrapper("", _long("what who why mode")),
     "firejail": _PLAIN,
-    "proot": Wrapper("rbwkqv0i", _long("rootfs", "bind", "cwd", "pwd"), 0, "chroot"),
-    "fakeroot": Wrapper("lsibu", _long("lib", "faked")),
+    "proot": Wrapper("rbwkqv0i", _long("rootfs bind cwd pwd"), 0, "chroot"),
+    "fakeroot": Wrapper("lsibu", _long("lib faked")),
     "fakechroot": Wrapper("lde"),
     "faketime": Wrapper("", frozenset(), 1),
     "cgexec": Wrapper("g"),
-    "numactl": Wrapper("CNmipP", _long("physcpubind", "cpunodebind", "membind", "interleave", "preferred")),
-    "prlimit": Wrapper("p", _long("pid", "output")),
+    "numactl": Wrapper("CNmipP", _long("physcpubind cpunodebind membind interleave preferred")),
+    "prlimit": Wrapper("p", _long("pid output")),
     "caffeinate": Wrapper("tw"),
     "rlwrap": Wrapper("abcCDeFfgHlMmNnoOPqRrSstUwz"),
-    "dbus-run-session": Wrapper("", _long("config-file", "dbus-daemon")),
+    "dbus-run-session": Wrapper("", _long("config-file dbus-daemon")),
     "dbus-launch": _PLAIN,
-    "xvfb-run": Wrapper("nesfpw", _long("server-num", "error-file", "server-args", "auth-file", "xauth-protocol")),
+    "xvfb-run": Wrapper("nesfpw", _long("server-num error-file server-args auth-file xauth-protocol")),
     "torsocks": Wrapper("uPap"),
     "torify": _PLAIN,
     "proxychains": Wrapper("f"),
     "proxychains4": Wrapper("f"),
     "chronic": _PLAIN,
     "ifne": _PLAIN,
-    "sem": Wrapper("jN", _long("id", "jobs")),
+    "sem": Wrapper("jN", _long("id jobs")),
     "entr": _PLAIN,
     "tsp": Wrapper("LNSDWui"),
     "cross-env": _PLAIN,
@@ -112,7 +112,7 @@ WRAPPERS: dict[str, Wrapper] = {
     "toybox": _PLAIN,
     "eatmydata": _PLAIN,
     "trickle": Wrapper("udLtwn"),
-    "cpulimit": Wrapper("lpe", _long("limit", "pid", "exe")),
+    "cpulimit": Wrapper("lpe", _long("limit pid exe")),
     "chpst": Wrapper("uUbeP/nldmfcrt"),
     "softlimit": Wrapper("adfmlocprst"),
     "setarch": Wrapper("", frozenset(), 1),
@@ -123,7 +123,7 @@ WRAPPERS: dict[str, Wrapper] = {
     "gamemoderun": _PLAIN,
     "tini": Wrapper("pe"),
     "dumb-init": Wrapper("r"),
-}  # fmt: skip
+}
 
 # `poetry run COMMAND` and the like: the words between program and command, by program.
 VERBS: dict[str, dict[str, Wrapper]] = {
@@ -131,8 +131,11 @@ VERBS: dict[str, dict[str, Wrapper]] = {
     "uv": {
         "run": Wrapper(
             "pPw",
-            _long("python", "with", "extra", "group", "env-file", "package", "project", "directory", "with-editable",
-                  "with-requirements", "index", "index-url", "cache-dir", "only-group", "no-group"),
+            _long(
+                "python with extra group env-file package project directory "
+                "with-editable with-requirements index index-url cache-dir only-group "
+                "no-group"
+            ),
         )
     },
     "pipenv": {"run": _PLAIN},
@@ -140,13 +143,13 @@ VERBS: dict[str, dict[str, Wrapper]] = {
     "rye": {"run": _PLAIN},
     "hatch": {"run": _PLAIN},
     "pixi": {"run": Wrapper("e")},
-    "conda": {"run": Wrapper("np", _long("name", "prefix", "cwd"))},
-    "mamba": {"run": Wrapper("np", _long("name", "prefix", "cwd"))},
-    "micromamba": {"run": Wrapper("np", _long("name", "prefix", "cwd"))},
+    "conda": {"run": Wrapper("np", _long("name prefix cwd"))},
+    "mamba": {"run": Wrapper("np", _long("name prefix cwd"))},
+    "micromamba": {"run": Wrapper("np", _long("name prefix cwd"))},
     "bundle": {"exec": _PLAIN},
     "yarn": {"exec": _PLAIN},
     "pnpm": {"exec": Wrapper("C")},
-    "npm": {"exec": Wrapper("p", _long("package", "workspace")), "x": Wrapper("p", _long("package", "workspace"))},
+    "npm": {"exec": Wrapper("p", _long("package workspace")), "x": Wrapper("p", _long("package workspace"))},
     "mise": {"exec": _PLAIN, "x": _PLAIN},
     "rtx": {"exec": _PLAIN},
     "asdf": {"exec": _PLAIN},
@@ -154,20 +157,23 @@ VERBS: dict[str, dict[str, Wrapper]] = {
     "rbenv": {"exec": _PLAIN},
     "pyenv": {"exec": _PLAIN},
     "nodenv": {"exec": _PLAIN},
-    "doppler": {"run": Wrapper("pcts", _long("project", "config", "token"))},
-    "op": {"run": Wrapper("", _long("env-file", "account"))},
-    "infisical": {"run": Wrapper("", _long("env", "path"))},
+    "doppler": {"run": Wrapper("pcts", _long("project config token"))},
+    "op": {"run": Wrapper("", _long("env-file account"))},
+    "infisical": {"run": Wrapper("", _long("env path"))},
     "aws-vault": {"exec": Wrapper("d", _long("duration"), 1)},
     "foreman": {"run": Wrapper("ef")},
-    "perf": {"stat": Wrapper("epotCrI", _long("event", "output")), "record": Wrapper("eopFcg", _long("event", "output"))},
-    "lxc": {"exec": Wrapper("", _long("cwd", "user", "env", "group", "mode"), 1, "container")},
-    "incus": {"exec": Wrapper("", _long("cwd", "user", "env", "group", "mode"), 1, "container")},
-    "toolbox": {"run": Wrapper("cdr", _long("container", "distro", "release"), 0, "container")},
+    "perf": {
+        "stat": Wrapper("epotCrI", _long("event output")),
+        "record": Wrapper("eopFcg", _long("event output")),
+    },
+    "lxc": {"exec": Wrapper("", _long("cwd user env group mode"), 1, "container")},
+    "incus": {"exec": Wrapper("", _long("cwd user env group mode"), 1, "container")},
+    "toolbox": {"run": Wrapper("cdr", _long("container distro release"), 0, "container")},
     "distrobox": {"enter": Wrapper("nae", _long("name"), 0, "container")},
-    "heroku": {"run": Wrapper("as", _long("app", "size"), 0, "container")},
+    "heroku": {"run": Wrapper("as", _long("app size"), 0, "container")},
     "adb": {"shell": Wrapper("", frozenset(), 0, "remote")},
-    "pueue": {"add": Wrapper("gwldp", _long("group", "working-directory", "label", "delay"))},
-}  # fmt: skip
+    "pueue": {"add": Wrapper("gwldp", _long("group working-directory label delay"))},
+}
 
 
 def command_start(arguments: list[Arg], spec: Wrapper, start: int = 1) -> tuple[int, bool]:
