@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from ..judge.invocation import SECRET, UNKNOWN, Arg, Invocation
 from ..verdict import Found
+from .few import few
 from .names import names
 from .paths import Place, locate
 from .rule import Family, block
@@ -94,7 +95,7 @@ def _tainted(invocation: Invocation, arguments: Iterable[Arg]) -> Iterator[Found
 
 
 def _curl(invocation: Invocation) -> Iterator[Found]:
-    arguments = invocation.arguments
+    arguments = few(invocation.arguments)
     identity = _CURL_IDENTITY
     index = 0
     reads_input = False
@@ -227,7 +228,7 @@ def _address(invocation: Invocation, argument: Arg) -> Iterator[Found]:
 
 
 def _wget(invocation: Invocation) -> Iterator[Found]:
-    arguments = invocation.arguments
+    arguments = few(invocation.arguments)
     for index, argument in enumerate(arguments):
         option, equals, value = argument.text.partition("=")
         if option in _WGET_IDENTITY:
@@ -246,7 +247,7 @@ def _wget(invocation: Invocation) -> Iterator[Found]:
 
 def _http(invocation: Invocation) -> Iterator[Found]:
     yield from _input(invocation)
-    for argument in invocation.arguments:
+    for argument in few(invocation.arguments):
         text = argument.text
         if re.match(r"[\w-]+:(?!=|//)", text) or text.startswith(("-a", "--auth")):
             continue  # a header, a login
@@ -262,7 +263,7 @@ def _raw(invocation: Invocation) -> Iterator[Found]:
         return
     yield from _input(invocation)
     yield from _tainted(invocation, invocation.arguments)
-    for argument in invocation.arguments:
+    for argument in few(invocation.arguments):
         text = argument.text
         if text.startswith("-"):
             continue
@@ -279,7 +280,7 @@ def _ftp(invocation: Invocation) -> Iterator[Found]:
         yield from _input(invocation)
     yield from _tainted(invocation, invocation.arguments)
     words = (invocation.stdin.text or "")[:4000].split()
-    for argument in invocation.arguments:
+    for argument in few(invocation.arguments):
         words += argument.text.split() if " " in argument.text else []
     puts = {"put", "mput", "reput", "-put", "mirror"} & set(words)
     if invocation.name in ("ncftpput", "tftp"):
@@ -294,7 +295,7 @@ def _ftp(invocation: Invocation) -> Iterator[Found]:
 def _mail(invocation: Invocation) -> Iterator[Found]:
     yield from _input(invocation)
     yield from _tainted(invocation, invocation.arguments)
-    for argument in invocation.arguments:
+    for argument in few(invocation.arguments):
         secret = _secret(invocation, argument.text.removeprefix("@"))
         if secret:
             yield SENT.found(invocation.part, secret)
@@ -335,7 +336,7 @@ def _copied(invocation: Invocation) -> Iterator[Found]:
         if not remote or _LOOPBACK.match(host.partition(":")[0].rpartition("@")[2]):
             return
         sources = operands[:-1]
-    for source in sources:
+    for source in few(sources):
         if _REMOTE.match(source.text):
             continue
         # A folder that is sent goes with all that is in it, but a home is sent to one's own machines.
@@ -375,7 +376,7 @@ def _cloud(invocation: Invocation) -> Iterator[Found]:
         return
     yield from _input(invocation)
     remote_last = bool(words) and ("://" in words[-1] or not words[-1].startswith((".", "/", "~")))
-    for index, argument in enumerate(invocation.arguments):
+    for index, argument in enumerate(few(invocation.arguments)):
         text = argument.text
         if text.startswith("-") or "://" in text:
             continue
@@ -396,7 +397,7 @@ def _gh(invocation: Invocation) -> Iterator[Found]:
     yield from _tainted(invocation, invocation.arguments)
     if words[0] in ("gist", "release"):
         yield from _input(invocation)
-        for argument in invocation.arguments:
+        for argument in few(invocation.arguments):
             secret = _secret(invocation, argument.text)
             if secret:
                 yield SENT.found(invocation.part, secret)
@@ -459,7 +460,7 @@ def _socket(invocation: Invocation) -> Iterator[Found]:
         if SECRET in invocation.stdin.taint:
             yield SENT.found(invocation.part, invocation.stdin.source)
         yield from _tainted(invocation, invocation.arguments)
-        for argument in invocation.arguments:
+        for argument in few(invocation.arguments):
             secret = _secret(invocation, argument.text)
             if secret:
                 yield SENT.found(invocation.part, secret)

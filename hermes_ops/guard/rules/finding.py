@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..judge.invocation import UNKNOWN, Arg, Invocation
 from ..verdict import Found, Verdict
 from . import artefacts
+from .few import few
 from .names import names
 from .paths import Located, Place
 from .removal import FOUND_FILES, HOME_REMOVAL, ROOT_REMOVAL, STATE_REMOVAL, SYSTEM_REMOVAL, located, removal
@@ -99,7 +100,7 @@ def _in_artefacts(pattern: str) -> bool:
     return "/" in pattern and any(artefacts.is_junk_pattern(piece) for piece in pieces)
 
 
-def _roots(arguments: list[Arg]) -> list[Arg]:
+def _roots(arguments: list[Arg]) -> Sequence[Arg]:
     roots: list[Arg] = []
     for argument in arguments:
         text = argument.text
@@ -108,7 +109,7 @@ def _roots(arguments: list[Arg]) -> list[Arg]:
         if text.startswith("-") or text in ("(", "!", ")", ","):
             break
         roots.append(argument)
-    return roots or [Arg(".")]
+    return few(roots) or [Arg(".")]
 
 
 def _command(arguments: list[Arg], index: int) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from ..judge.invocation import UNKNOWN, Arg, Invocation
 from ..verdict import Found
 from . import files
+from .few import few
 from .names import names
 from .paths import Place
 from .removal import located
@@ -56,7 +57,7 @@ def _changed(invocation: Invocation) -> Iterator[Found]:
         if name in ("chown", "chgrp") and not references:
             operands = operands[1:]
     recursive = invocation.has("R", "--recursive")
-    for argument in operands:
+    for argument in few(operands):
         yield from _one(invocation, argument, mode, recursive)
 
 

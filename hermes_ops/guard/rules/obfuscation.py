@@ -112,7 +112,7 @@ def _variable(invocation: Invocation, name: str, value: str) -> Iterator[Found]:
         if name == "ENV" and not value.startswith(("/", ".", "~", UNKNOWN)):
             return
         if name in ("NODE_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "RUBYOPT", "PERL5OPT"):
-            if not _SAFE_OPTIONS.sub("", value).strip() or value == UNKNOWN:
+            if not _SAFE_OPTIONS.sub("", " ".join(value[:2000].split())).strip() or value == UNKNOWN:
                 return
         elif name == "PYTHONINSPECT" or not value:
             return

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 from fnmatch import fnmatchcase
+from functools import lru_cache
 
 from ..judge.invocation import UNKNOWN
 from . import artefacts
@@ -105,6 +106,12 @@ def locate(
     path_text: str, cwd: str | None = None, home: str = "", hermes_home: str = "", glob: bool = True
 ) -> Located:
     """Make sense of a path: `place` with what else was learnt on the way. Never looks at the disk."""
+    if len(path_text) < _LONG:
+        return _located_again(path_text, cwd, home, hermes_home, glob)
+    return _located(path_text, cwd, home, hermes_home, glob)
+
+
+def _located(path_text: str, cwd: str | None, home: str, hermes_home: str, glob: bool) -> Located:
     text = path_text
     if not text:
         return Located(Place.WORK, "")
@@ -146,6 +153,11 @@ def locate(
     found = _loose(walked, climbs)
     prefix = ["..", *[".."] * (climbs - 1)] if climbs else []
     return Located(found, "/".join(prefix + walked) or ".", 0, everything, pattern)
+
+
+# Several rules ask about the same path; a cache of long ones would only take room.
+_LONG = 200
+_located_again = lru_cache(maxsize=1024)(_located)
 
 
 def _starting_unknown(text: str) -> Located:

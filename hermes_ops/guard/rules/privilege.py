@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from ..judge.invocation import Invocation
 from ..verdict import Found
+from .few import few
 from .names import names
 from .paths import Place
 from .removal import located
@@ -79,7 +80,8 @@ def _as_root(invocation: Invocation) -> Iterator[Found]:
     if name in ("eval", "source", ".", ":", "cd", "exec", "command", "set", "export", "unset"):
         return
     if name in _PLACED:
-        for argument in invocation.operands(names("-m --mode -o --owner -g --group -t -C -f")):
+        operands = few(invocation.operands(names("-m --mode -o --owner -g --group -t -C -f")))
+        for argument in operands:
             text = argument.text.removeprefix("of=")
             if "/" not in text:
                 continue
@@ -87,10 +89,7 @@ def _as_root(invocation: Invocation) -> Iterator[Found]:
             if place not in _HARMLESS_PLACES and not (
                 name == "sed" and not invocation.has("i", "--in-place")
             ):
-                if (
-                    name in ("cp", "rsync", "mv", "install", "ln")
-                    and argument is not list(invocation.operands())[-1]
-                ):
+                if name in ("cp", "rsync", "mv", "install", "ln") and argument is not operands[-1]:
                     continue
                 if name == "tar" and not any("x" in word[:4] for word in words[:1]):
                     continue

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from ..judge.invocation import Arg, Invocation
 from ..verdict import Found
+from .few import few
 from .names import names
 from .paths import Place
 from .removal import located, mv_operands
@@ -47,7 +48,7 @@ _FIRST_FIELD = re.compile(r"-f ?1\Z")
 
 def _files(invocation: Invocation) -> Iterator[Arg]:
     """What a reader may be given to read: its operands (a pattern among them is no path) and its input."""
-    for argument in invocation.arguments:
+    for argument in few(invocation.arguments):
         text = argument.text
         if text.startswith("-"):
             value = text.partition("=")[2]
@@ -140,7 +141,7 @@ def _copied(invocation: Invocation) -> Iterator[Found]:
     sources, destination = mv_operands(invocation)
     if destination is None or ":" in destination.text:
         return
-    for source in sources:
+    for source in few(sources):
         secret = secret_of(source.text, invocation.cwd, invocation.home, invocation.hermes_home)
         if secret is None:
             continue

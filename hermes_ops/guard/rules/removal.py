@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from ..judge.invocation import UNKNOWN, Arg, Invocation
 from ..verdict import Found, Verdict
 from . import artefacts
+from .few import few
 from .hermes_state import Part, part_of
 from .names import names
 from .paths import Located, Place, components, locate
@@ -182,7 +183,7 @@ def removed(invocation: Invocation, arguments: Iterable[Arg], recursive: bool) -
     """Findings for arguments that would be removed: one per rule, with all the targets of that rule."""
     by_rule: dict[Rule, list[str]] = {}
     shown: dict[Rule, str] = {}
-    for argument in arguments:
+    for argument in few(arguments):
         where = located(invocation, argument)
         rule = removal(where, recursive, invocation)
         if rule is None and where.place in (Place.WORK, Place.SHARED, Place.HERMES):
@@ -226,7 +227,7 @@ def _rm(invocation: Invocation) -> Iterator[Found]:
     yield from removed(invocation, operands, recursive)
     if shredding:
         kept = []
-        for argument in operands:
+        for argument in few(operands):
             where = located(invocation, argument)
             if where.place not in (Place.BUILD, Place.TEMPORARY, Place.NOTHING):
                 kept.append(argument.text)
@@ -266,7 +267,7 @@ def _mv(invocation: Invocation) -> Iterator[Found]:
     sources, destination = mv_operands(invocation)
     if destination is not None and destination.text == "/dev/null":
         yield MOVED_TO_NOTHING.found(invocation.part)
-    for source in sources:
+    for source in few(sources):
         where = located(invocation, source)
         place = where.place
         part = part_of(where.path, invocation.home, invocation.hermes_home)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from ..judge.invocation import UNKNOWN
 from .names import names
@@ -183,11 +184,21 @@ def secret_of(
     """
     if not path or path[0] == "-" or (not whole and not _WORTH_A_LOOK.search(path)):
         return None
+    if len(path) < _LONG:
+        return _found_again(path, cwd, home, hermes_home, whole)
+    return _found(path, cwd, home, hermes_home, whole)
+
+
+def _found(path: str, cwd: str | None, home: str, hermes_home: str, whole: bool) -> str | None:
     located = locate(path, cwd, home, hermes_home)
     kind = _kind(components(located.path), located.everything, home, hermes_home, whole)
     if kind is None:
         return None
     return f"{_shown(path, home)} ({kind})"
+
+
+_LONG = 200
+_found_again = lru_cache(maxsize=1024)(_found)
 
 
 def _shown(path: str, home: str) -> str:

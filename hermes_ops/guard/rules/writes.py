@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from ..judge.invocation import UNKNOWN, Arg, Invocation
 from ..verdict import Found, Verdict
 from . import files
+from .few import few
 from .names import names
 from .paths import Place, locate
 from .removal import located, mv_operands
@@ -174,14 +175,14 @@ def _check(invocation: Invocation) -> Iterator[Found]:
         for argument in invocation.operands():
             yield from (found for found in _written(invocation, argument) if found.rule == files.GUARD.id)
         return
-    for argument in targets(invocation):
+    for argument in few(targets(invocation)):
         yield from _written(invocation, argument)
     if name == "ln":
         yield from _linked(invocation)
 
 
 def _linked(invocation: Invocation) -> Iterator[Found]:
-    for source in mv_operands(invocation)[0]:
+    for source in few(mv_operands(invocation)[0]):
         where = located(invocation, source)
         rule = files.rule_of(where, invocation.home, invocation.hermes_home)
         secret = secret_of(source.text, invocation.cwd, invocation.home, invocation.hermes_home)
