@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..judge.invocation import OPAQUE, REMOTE, SECRET, UNKNOWN
 from ..rules.files import write_findings
+from ..rules.names import names
 from ..rules.secrets import secret_of
 from ..verdict import Found, Verdict
 from .value import DECODED, Value, taint_of
@@ -29,9 +30,7 @@ _SAFE_GLOB = re.compile(r"[A-Za-z0-9_@%+=:,./*?\[\]-]+\Z")
 _LOOPBACK = re.compile(
     r"(?:[a-z]+://)?(?:[^/@]*@)?(?:localhost|127(?:\.\d+){3}|\[?::1\]?|0\.0\.0\.0)(?:[:/]|\Z)"
 )
-_SHELLS = frozenset(
-    ["sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "cmd", "cmd.exe", "powershell", "pwsh"]
-)
+_SHELLS = names("sh bash zsh dash ksh ash fish cmd cmd.exe powershell pwsh")
 # A word of a shell command that starts with it runs what follows it as a program.
 _HOLD = "unknown-program"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ..rules.names import names
 from .sql import sql_findings
 from .value import Value
 
@@ -20,25 +21,8 @@ _CELL = re.compile(r"\A(?:\s*(?:#[^\n]*)?\n)*\s*%%(\w+|!)[ \t]*([^\n]*)\n?(.*)\Z
 _FIELD = re.compile(r"\{([A-Za-z_][\w.]*(?:\[[\w'\"]+\])?)\}")
 
 _SHELLS = frozenset(["bash", "sh", "zsh", "system", "sx", "!", "shell", "cmd"])
-_SAME_CODE = frozenset(
-    [
-        "time",
-        "timeit",
-        "prun",
-        "capture",
-        "memit",
-        "mprun",
-        "lprun",
-        "python",
-        "python3",
-        "pypy",
-        "px",
-        "snakeviz",
-    ]
-)
-_ALIASES = frozenset(
-    ["rm", "mv", "cp", "rmdir", "mkdir", "ls", "ll", "cat", "man", "less", "more", "lf", "lk", "ldir", "lx"]
-)
+_SAME_CODE = names("time timeit prun capture memit mprun lprun python python3 pypy px snakeviz")
+_ALIASES = names("rm mv cp rmdir mkdir ls ll cat man less more lf lk ldir lx")
 _INSTALLERS = frozenset(["pip", "conda", "mamba", "micromamba", "uv"])
 
 

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from urllib.parse import unquote, unquote_to_bytes
 
 from ..judge.invocation import OPAQUE, UNKNOWN
+from ..rules.names import names
 from .value import (
     DECODED,
     ITEM_LIMIT,
@@ -32,69 +33,19 @@ from .value import (
 _HIDDEN, _DECODED = frozenset([OPAQUE]), frozenset([DECODED])
 
 # Methods of constants that give a constant no longer than a small multiple of their input.
-_TEXT_METHODS = frozenset(
-    [
-        "strip",
-        "lstrip",
-        "rstrip",
-        "lower",
-        "upper",
-        "swapcase",
-        "title",
-        "capitalize",
-        "casefold",
-        "translate",
-        "encode",
-        "decode",
-        "split",
-        "rsplit",
-        "splitlines",
-        "partition",
-        "rpartition",
-        "removeprefix",
-        "removesuffix",
-        "hex",
-        "startswith",
-        "endswith",
-        "find",
-        "count",
-        "index",
-        "isdigit",
-        "isalpha",
-        "maketrans",
-        "to_bytes",
-        "bit_length",
-    ]
+_TEXT_METHODS = names(
+    "strip lstrip rstrip lower upper swapcase title capitalize casefold translate encode decode split "
+    "rsplit splitlines partition rpartition removeprefix removesuffix hex startswith endswith find "
+    "count index isdigit isalpha maketrans to_bytes bit_length"
 )
 
 # What gives the code that it decodes; over something unknown the result is opaque.
-DECODERS = frozenset(
-    [
-        "base64.b64decode",
-        "base64.b32decode",
-        "base64.b16decode",
-        "base64.b85decode",
-        "base64.a85decode",
-        "base64.decodebytes",
-        "base64.urlsafe_b64decode",
-        "base64.standard_b64decode",
-        "base64.decodestring",
-        "binascii.unhexlify",
-        "binascii.a2b_hex",
-        "binascii.a2b_base64",
-        "bytes.fromhex",
-        "bytearray.fromhex",
-        "codecs.decode",
-        "zlib.decompress",
-        "gzip.decompress",
-        "bz2.decompress",
-        "lzma.decompress",
-        "marshal.loads",
-        "marshal.load",
-        "types.CodeType",
-        "zlib.decompressobj",
-        "cryptography.fernet.Fernet().decrypt",
-    ]
+DECODERS = names(
+    "base64.b64decode base64.b32decode base64.b16decode base64.b85decode base64.a85decode "
+    "base64.decodebytes base64.urlsafe_b64decode base64.standard_b64decode base64.decodestring "
+    "binascii.unhexlify binascii.a2b_hex binascii.a2b_base64 bytes.fromhex bytearray.fromhex "
+    "codecs.decode zlib.decompress gzip.decompress bz2.decompress lzma.decompress marshal.loads "
+    "marshal.load types.CodeType zlib.decompressobj cryptography.fernet.Fernet().decrypt"
 )
 
 _CONSTANTS: dict[str, object] = {
@@ -177,23 +128,9 @@ def method(value: Value, name: str, args: list[Value]) -> Value | None:
         return None
 
 
-_PLAIN_CODECS = frozenset(
-    [
-        "utf-8",
-        "utf8",
-        "ascii",
-        "latin-1",
-        "latin1",
-        "iso-8859-1",
-        "utf-16",
-        "utf-16-le",
-        "utf-16-be",
-        "utf-32",
-        "cp1252",
-        "unicode_escape",
-        "unicode-escape",
-        "raw_unicode_escape",
-    ]
+_PLAIN_CODECS = names(
+    "utf-8 utf8 ascii latin-1 latin1 iso-8859-1 utf-16 utf-16-le utf-16-be utf-32 cp1252 unicode_escape "
+    "unicode-escape raw_unicode_escape"
 )
 
 
@@ -576,27 +513,9 @@ _FOLDS: dict[str, Callable[[list[Value]], Value | None]] = {
 }
 
 # What gives nothing of its arguments away.
-_CLEAN = frozenset(
-    [
-        "len",
-        "bool",
-        "isinstance",
-        "type",
-        "id",
-        "hash",
-        "callable",
-        "hasattr",
-        "any",
-        "all",
-        "os.path.exists",
-        "os.path.isfile",
-        "os.path.isdir",
-        "os.path.getsize",
-        "os.stat",
-        "print",
-        "max",
-        "min",
-    ]
+_CLEAN = names(
+    "len bool isinstance type id hash callable hasattr any all os.path.exists os.path.isfile "
+    "os.path.isdir os.path.getsize os.stat print max min"
 )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import textwrap
-import warnings
 from contextlib import suppress
 
 from ..verdict import Found
@@ -13,7 +12,7 @@ from .cells import cell_magic, run_magic, translated
 from .judge import Shell
 from .python_expressions import MARK
 from .python_text import judge_text
-from .python_walk import Walk
+from .python_walk import Walk, parsed
 
 # Longer or denser code is judged by its text alone: parsing takes about 1.5 microseconds a token.
 LIMIT, MARKS_LIMIT = 32_000, 4_000
@@ -23,22 +22,13 @@ STEPS = 5_000
 
 def parse(code: str) -> ast.Module | None:
     """The syntax tree of a script or a notebook cell; None when it does not parse."""
-    attempts = [code]
-    if code[:1] in (" ", "\t", "\n"):
-        attempts.append(textwrap.dedent(code))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for attempt in attempts:
-            try:
-                return ast.parse(attempt)
-            except (SyntaxError, ValueError, RecursionError, MemoryError):
-                pass
-        if "!" in code or "%" in code or "?" in code:
-            try:
-                return ast.parse(translated(attempts[-1]))
-            except (SyntaxError, ValueError, RecursionError, MemoryError):
-                pass
-    return None
+    tree = parsed(code)
+    if tree is None and code[:1] in (" ", "\t", "\n"):
+        code = textwrap.dedent(code)
+        tree = parsed(code)
+    if tree is None and any(mark in code for mark in "!%?"):
+        tree = parsed(translated(code))
+    return tree
 
 
 def judge_python(

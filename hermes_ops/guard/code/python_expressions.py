@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ..judge.invocation import SECRET, UNKNOWN
+from ..rules.names import names
 from . import folding
 from .acts import ENVIRONMENT, Acts, Exhausted
 from .value import ITEM_LIMIT, TEXT_LIMIT, Value, add, either, joined, taint_of, unknown
@@ -17,23 +18,8 @@ MARK = "\u16f0"
 # The name of something used in condition position that is a path, whatever made it.
 PATH = "pathlib.Path()"
 
-_MODULES = frozenset(
-    [
-        "os",
-        "sys",
-        "subprocess",
-        "shutil",
-        "builtins",
-        "posix",
-        "pty",
-        "socket",
-        "ctypes",
-        "pathlib",
-        "requests",
-        "importlib",
-        "base64",
-        "signal",
-    ]
+_MODULES = names(
+    "os sys subprocess shutil builtins posix pty socket ctypes pathlib requests importlib base64 signal"
 )
 _SAME = {
     "posix": "os",
@@ -123,14 +109,14 @@ class Expressions:
 
     def bind(self, name: str, value: Value, scope: int = -1) -> None:
         place = len(self.scopes) - 1 if scope < 0 else scope
-        names = self.scopes[place]
+        bound = self.scopes[place]
         if self.branch is not None:
-            self.branch.setdefault((place, name), names.get(name))
-        names[name] = value
+            self.branch.setdefault((place, name), bound.get(name))
+        bound[name] = value
 
     def resolve(self, name: str) -> Value:
-        for names in reversed(self.scopes):
-            value = names.get(name)
+        for scope in reversed(self.scopes):
+            value = scope.get(name)
             if value is not None:
                 return value
         return Value(name=canonical(name))

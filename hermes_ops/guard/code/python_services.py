@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..judge.invocation import REMOTE, SECRET, UNKNOWN
+from ..rules.names import names
 from .python_expressions import Call
 from .sql import mongo_findings, redis_findings, sql_findings
 from .value import Value, taint_of
@@ -25,33 +26,12 @@ _NETWORK = (
     "asyncio.open_connection()", "asyncio.open_connection()[]", "httplib2.", "grequests.", "curl_cffi.", "openai.",
 )  # fmt: skip
 # Methods that send, whoever they belong to.
-_SENDS = frozenset(
-    [
-        "post",
-        "put",
-        "patch",
-        "send",
-        "sendall",
-        "sendto",
-        "sendmail",
-        "send_message",
-        "urlopen",
-        "upload_file",
-        "upload_fileobj",
-        "put_object",
-        "storbinary",
-        "storlines",
-        "publish",
-        "send_json",
-        "send_bytes",
-        "send_text",
-        "exfiltrate",
-    ]
+_SENDS = names(
+    "post put patch send sendall sendto sendmail send_message urlopen upload_file upload_fileobj "
+    "put_object storbinary storlines publish send_json send_bytes send_text exfiltrate"
 )
 # Where a program puts the one credential that a service asks for.
-_IDENTITY = frozenset(
-    ["headers", "auth", "cookies", "cert", "timeout", "verify", "proxies", "params_auth", "ssl", "context"]
-)
+_IDENTITY = names("headers auth cookies cert timeout verify proxies params_auth ssl context")
 _FETCHES = re.compile(
     r"(?:requests|httpx|aiohttp|urllib3|urllib\.request|http\.client|httplib2|treq|curl_cffi)\b.*"
     r"\.(?:get|post|request|urlopen|getresponse|read|fetch|put|options|send|stream)\Z"

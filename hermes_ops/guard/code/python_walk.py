@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from ..judge.invocation import OPAQUE
+from ..rules.names import names
 from . import folding
 from .acts import Acts, Exhausted
 from .python_calls import judge_call
@@ -19,29 +22,25 @@ DEPTH = 5
 ROUNDS = 64
 
 _PARAMETER = Value(name="parameter")
-_BLOCKING = frozenset(
-    [
-        "accept",
-        "wait",
-        "waitpid",
-        "wait3",
-        "wait4",
-        "recv",
-        "sleep",
-        "input",
-        "select",
-        "join",
-        "read",
-        "get",
-        "poll",
-        "_exit",
-    ]
-)
+_BLOCKING = names("accept wait waitpid wait3 wait4 recv sleep input select join read get poll _exit")
 _FORKS = frozenset(["fork", "forkpty", "vfork", "Process"])
 # Tests of what a file is, which keep none of them out.
 _KINDS = frozenset(["is_dir", "is_file", "is_symlink", "isdir", "isfile", "islink", "exists", "lexists"])
 _ENDLESS = frozenset(["endless", "itertools.count()", "itertools.repeat()", "itertools.cycle()"])
 _STARTS = frozenset(["Popen", "run", "call", "spawn", "system", "startfile", "spawnl", "spawnv"])
+
+
+# The name under which code is parsed: the parser's own remarks about it are nobody's business.
+_SOURCE = "<judged code>"
+warnings.filterwarnings("ignore", module=re.escape(_SOURCE))
+
+
+def parsed(code: str, mode: str = "exec") -> ast.Module | ast.Expression | None:
+    """The syntax tree of Python text; None when there is none."""
+    try:
+        return ast.parse(code, _SOURCE, mode)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 class Walk(Expressions):
@@ -74,9 +73,8 @@ class Walk(Expressions):
         if self.depth >= DEPTH:
             return False
         self.spend(len(code) // 8)
-        try:
-            tree = ast.parse(code.replace("\0", MARK))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+        tree = parsed(code.replace("\0", MARK))
+        if tree is None:
             return False
         self.depth += 1
         lines, self.lines = self.lines, []
@@ -92,9 +90,8 @@ class Walk(Expressions):
         if self.depth >= DEPTH:
             return None
         self.spend(len(code) // 32)
-        try:
-            tree = ast.parse(code.replace("\0", MARK).strip(), mode="eval")
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+        tree = parsed(code.replace("\0", MARK).strip(), "eval")
+        if tree is None:
             return None
         self.depth += 1
         lines, self.lines = self.lines, []

@@ -16,6 +16,11 @@ Act = Callable[[Script, list[Value], str], "Value | None"]
 
 _URL = re.compile(r"(?:https?|ftp)://", re.IGNORECASE)
 
+_RISKY = re.compile(
+    r"\b(?:system|exec\w*|popen\w*|spawn\w*|passthru|shell_exec|unlink\w*|rm_rf|rmtree|remove_tree|rmSync|rmdirSync|eval)\b"
+    r"|child_process|`"
+)
+
 
 def flat(args: list[Value]) -> list[Value]:
     """Arguments with lists among them opened, options in brackets left out."""
@@ -296,7 +301,7 @@ def _kill_second(script: Script, args: list[Value], name: str) -> Value | None:
 
 def _require(script: Script, args: list[Value], name: str) -> Value | None:
     if args and args[0].is_text and args[0].is_known:
-        return Value(name=script._module(args[0].text))
+        return Value(name=script.module(args[0].text))
     return None
 
 
@@ -368,14 +373,11 @@ ACTS: dict[str, Act] = {
 def script_acts(language: str, code: str, acts: Acts, argv: tuple[str, ...] = ()) -> None:
     """Walk a script; what it does goes to `acts`."""
     script = Script(language, code, acts, argv)
+    rest = script.rest
     try:
         script.judge()
     except (Exhausted, RecursionError):
-        if acts.found:
-            return
-        acts.part = code[:160].split("\n")[0]
-        if re.search(
-            r"\b(?:system|exec|popen|unlink|rmSync|rm_rf|rmtree|spawn)\w*\b.{0,80}(?:rm\s+-|/etc|/usr|mkfs)",
-            code,
-        ):
-            acts.report("code.unread")
+        rest = code
+    if rest and _RISKY.search(rest):
+        acts.part = " ".join(rest[:160].split())
+        acts.report("code.unread")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ..rules.names import names
+
 # Kinds: "shell" runs its first argument as shell text, or all as a program and its arguments; "words" a program
 # and a list; "remove", "tree" (with all below), "write" (path first), "open" (path, mode), "read", "move", "copy",
 # "link", "mode" (path, mode), "mode-first", "owner", "owner-first", "eval", "folder", "send", "fetch", "connect",
@@ -195,90 +197,10 @@ METHODS: dict[str, dict[str, str]] = {
 }  # fmt: skip
 
 # Words that introduce or modify, and stand for nothing themselves.
-SKIPPED = frozenset(
-    [
-        "new",
-        "await",
-        "async",
-        "return",
-        "typeof",
-        "void",
-        "delete",
-        "const",
-        "let",
-        "var",
-        "my",
-        "our",
-        "local",
-        "use",
-        "export",
-        "default",
-        "throw",
-        "yield",
-        "not",
-        "echo",
-        "print",
-        "say",
-        "puts",
-        "p",
-        "pp",
-        "begin",
-        "BEGIN",
-        "END",
-        "ensure",
-        "rescue",
-        "then",
-        "else",
-        "elsif",
-        "elseif",
-        "elif",
-        "do",
-        "done",
-        "end",
-        "static",
-        "public",
-        "private",
-        "protected",
-        "final",
-        "abstract",
-        "global",
-        "declare",
-        "die",
-        "warn",
-        "defined",
-        "unless",
-        "if",
-        "while",
-        "until",
-        "for",
-        "foreach",
-        "in",
-        "of",
-        "switch",
-        "case",
-        "when",
-        "try",
-        "catch",
-        "finally",
-        "class",
-        "module",
-        "function",
-        "sub",
-        "def",
-        "fn",
-        "void",
-        "int",
-        "string",
-        "bool",
-        "lambda",
-        "proc",
-        "import",
-        "from",
-        "require_relative",
-        "no",
-        "package",
-        "and",
-        "or",
-        "xor",
-    ]
+SKIPPED = names(
+    "new await async return typeof void delete const let var my our local use export default throw "
+    "yield not echo print say puts p pp begin BEGIN END ensure rescue then else elsif elseif elif do "
+    "done end static public private protected final abstract global declare die warn defined unless if "
+    "while until for foreach in of switch case when try catch finally class module function sub def fn "
+    "void int string bool lambda proc import from require_relative no package and or xor"
 )

@@ -8,6 +8,7 @@ import codecs
 import re
 import zlib
 from collections.abc import Callable
+from functools import lru_cache
 from urllib.parse import unquote
 
 from ..judge.invocation import OPAQUE, UNKNOWN
@@ -282,10 +283,15 @@ FOLDS: dict[str, _Fold] = {
 }
 
 
-def fold(name: str, args: list[Value]) -> Value | None:
-    """A pure function by its name, its receiver first among `args`; None when there is no such."""
+@lru_cache(maxsize=2_048)
+def _function(name: str) -> _Fold | None:
     last = re.split(r"[.:>]+", name)[-1].lower()
     if last == "join" and name.lower() in ("path.join", "file.join", "path.posix.join", "file.path"):
-        return _path(args)
-    function = FOLDS.get(last)
+        return _path
+    return FOLDS.get(last)
+
+
+def fold(name: str, args: list[Value]) -> Value | None:
+    """A pure function by its name, its receiver first among `args`; None when there is no such."""
+    function = _function(name)
     return function(args) if function is not None else None

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from ..verdict import Found
-from .acts import Acts
+from .acts import Acts, Exhausted
 from .judge import Shell
 from .lines import judge_applescript, judge_make, judge_tcl
 from .script_acts import script_acts
-from .windows import PowerShell, judge_cmd
+from .windows import judge_cmd, judge_powershell
+
+_LINES = {
+    "powershell": judge_powershell,
+    "cmd": judge_cmd,
+    "make": judge_make,
+    "tcl": judge_tcl,
+    "applescript": judge_applescript,
+}
 
 
 def judge_script(
@@ -26,16 +34,12 @@ def judge_script(
     """
     acts = Acts(shell, home, cwd, hermes_home)
     acts.part = " ".join(code.split())[:160]
-    if language == "powershell":
-        PowerShell(acts).judge(code)
-    elif language == "cmd":
-        judge_cmd(code, acts)
-    elif language == "make":
-        judge_make(code, acts)
-    elif language == "tcl":
-        judge_tcl(code, acts)
-    elif language == "applescript":
-        judge_applescript(code, acts)
-    else:
+    judge = _LINES.get(language)
+    if judge is None:
         script_acts(language, code, acts, argv)
+    else:
+        try:
+            judge(code, acts)
+        except (Exhausted, RecursionError):
+            acts.report("code.unread")
     return acts.found

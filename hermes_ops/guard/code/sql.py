@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ..rules.names import names
 from ..verdict import Found, Verdict
 
 LIMIT = 64_000
@@ -28,22 +29,7 @@ _SKIPPED_STANDARD = re.compile(
 )
 _WORD = re.compile(r"[\w$.@\0?:%]+|[(),*<>=!]+|'")
 
-_DROPPED = frozenset(
-    [
-        "table",
-        "database",
-        "schema",
-        "view",
-        "user",
-        "role",
-        "tablespace",
-        "keyspace",
-        "collection",
-        "owned",
-        "column",
-        "family",
-    ]
-)
+_DROPPED = names("table database schema view user role tablespace keyspace collection owned column family")
 # Words before a statement's verb that change nothing.
 _BEFORE = frozenset(["explain", "analyze", "begin", "transaction", "work", "start"])
 
@@ -201,21 +187,8 @@ def _statement(words: list[str], part: str) -> Iterator[Found]:
                 return
 
 
-_KEPT_DROPS = frozenset(
-    [
-        "constraint",
-        "index",
-        "key",
-        "primary",
-        "foreign",
-        "default",
-        "not",
-        "check",
-        "identity",
-        "expression",
-        "statistics",
-        "trigger",
-    ]
+_KEPT_DROPS = names(
+    "constraint index key primary foreign default not check identity expression statistics trigger"
 )
 _ROUTINES = frozenset(["trigger", "function", "procedure", "event"])
 _DOLLAR = re.compile(r"\$(?P<tag>[A-Za-z_]*)\$(?P<body>.*?)\$(?P=tag)\$", re.DOTALL)

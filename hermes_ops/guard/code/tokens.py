@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 
 from ..judge.invocation import UNKNOWN
 
-LIMIT = 48_000
-TOKENS = 8_000
+# What is longer is read up to here.
+LIMIT = 40_000
+TOKENS = 4_000
 
 STRING, SHELL, NAME, NUMBER, OPERATOR, END, WORDS = (
     "string",
@@ -181,6 +182,7 @@ class Reader:
     def __init__(self, language: str, text: str) -> None:
         self.language, self.syntax, self.text = language, SYNTAX[language], text[:LIMIT]
         self.tokens: list[Token] = []
+        self.rest = ""  # what was not read
         self.pending: list[tuple[Token, str, bool]] = []
         self.comment = re.compile(self.syntax.comments, re.DOTALL | re.MULTILINE)
         self.name = re.compile(self.syntax.name)
@@ -226,11 +228,19 @@ class Reader:
             if len(self.tokens) > count:
                 self.tokens[count].spaced = spaced
                 spaced = False
+        self.rest = text[place:] if place < len(text) else ""
         return self.tokens
 
     def _token(self, place: int) -> int:
         text, syntax = self.text, self.syntax
         letter = text[place]
+        if letter.isalpha() or letter == "_":
+            if syntax.quote_words and letter in "qsytm" and (after := self._quote_word(place)):
+                return after
+            match = self.name.match(text, place)
+            if match is not None:
+                self.tokens.append(Token(NAME, match.group()))
+                return match.end()
         if letter == "\n":
             place = self._lines_end(place + 1)
             self.tokens.append(Token(END, "\n"))
@@ -400,3 +410,9 @@ class Reader:
 def tokens(language: str, text: str) -> list[Token]:
     """The tokens of a text in a language of SYNTAX."""
     return Reader(language, text).read()
+
+
+def tokens_and_rest(language: str, text: str) -> tuple[list[Token], str]:
+    """The tokens, and what is behind the limits."""
+    reader = Reader(language, text)
+    return reader.read(), reader.rest + text[LIMIT:]

@@ -242,6 +242,11 @@ class PowerShell:
                 self.acts.write(Value(words[place + 1].replace("\\", "/")), Value(taint=frozenset([REMOTE])))
 
 
+def judge_powershell(code: str, acts: Acts) -> None:
+    """A PowerShell script or command line."""
+    PowerShell(acts).judge(code)
+
+
 def _operands(words: list[str]) -> list[str]:
     """What is no option, and the values of -Path and its like."""
     found, skip = [], False
