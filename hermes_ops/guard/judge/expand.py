@@ -293,7 +293,11 @@ def value_of(walk: Walk, part: Param) -> Arg:
     if op == "!":
         return _indirect(walk, part)
     if part.index is not None:
-        value = walk.element(name, one(walk, part.index).text)
+        key = one(walk, part.index).text
+        if op == "len" and key in ("@", "*"):
+            elements = _elements(walk, name)
+            return Arg(UNKNOWN if elements is None else str(len(elements)))
+        value = walk.element(name, key)
     else:
         value = walk.parameter(name)
     if not op:

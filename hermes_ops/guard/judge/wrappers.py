@@ -10,7 +10,7 @@ from .invocation import Arg
 
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 # Words of the grammar that stand before a command where a wrapper or a broken text put them.
-KEYWORDS = listed("{ ( ! if then do else elif while until time coproc")
+KEYWORDS = listed("{ ( ! if then do else elif while until coproc")
 
 
 class Wrapper(NamedTuple):
