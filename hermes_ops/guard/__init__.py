@@ -44,8 +44,12 @@ def _not_loaded(tool_name: str, error: Exception) -> dict[str, str]:
     import logging
 
     logging.getLogger(__name__).warning("hermes-ops: the guard cannot be loaded", exc_info=True)
-    return {
-        "action": "approve",
-        "message": f"hermes-ops: the guard cannot be loaded ({type(error).__name__}), so nothing is judged.",
-        "rule_key": f"hermes-ops:guard.error:{tool_name}",
-    }
+    why = f"hermes-ops: the guard cannot be loaded ({type(error).__name__}), so nothing can be judged."
+    try:
+        from . import presence
+
+        if presence.look().who == presence.NOBODY:
+            return {"action": "block", "message": f"BLOCKED: {why} Nobody can be asked here."}
+    except Exception:  # then the host finds out who is there
+        pass
+    return {"action": "approve", "message": why, "rule_key": f"hermes-ops:guard.error:{tool_name}"}

@@ -203,10 +203,15 @@ def test_an_answer_stands_when_its_message_cannot_be_made(
     assert terminal(NEVER)["action"] == "block"  # type: ignore[index]
 
 
-def test_a_guard_that_cannot_be_loaded_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_guard_that_cannot_be_loaded_asks_and_blocks_where_nobody_is(
+    here: Callable[[Presence], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delattr(hook, "judged_call")
-    answered = terminal("ls")
-    assert answered is not None and answered["action"] == "approve" and "rule_key" in answered
+    asked = terminal("ls")
+    assert asked is not None and asked["action"] == "approve" and "rule_key" in asked
+    here(Presence(NOBODY, bypassed=True))
+    blocked = terminal("ls")
+    assert blocked is not None and blocked["action"] == "block"
     assert guard.pre_tool_call(tool_name="read_file", args={}) is None
 
 
