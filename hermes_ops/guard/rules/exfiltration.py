@@ -6,279 +6,89 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from ..judge.invocation import SECRET, UNKNOWN, Arg, Invocation
+from ..judge.invocation import SECRET, Arg, Invocation
 from ..verdict import Found
 from .few import few
 from .names import names
 from .paths import Place, locate
-from .rule import Family, block
-from .secrets import secret_of
+from .rule import Family
+from .sending import ENVIRONMENT_SENT, SENT, from_input, secret, tainted
+from .web_sending import curl, http, wget
 
-SENT = block(
-    "exfiltration.sent",
-    "hands credentials to the network",
-    "send only the one value that the service needs, in its header",
-)
-ENVIRONMENT_SENT = block(
-    "exfiltration.environment", "hands the whole environment, with its keys, to the network"
-)
-
-_CURL = names("curl")
 _HTTP = names("http https xh httpie aria2c")
+
+
 _RAW = names(
     "nc ncat netcat socat telnet websocat wscat mosquitto_pub s_client gsocket kcat kafkacat cryptcat"
 )
+
+
 _FTPS = names("ftp lftp tftp ncftpput sftp")
+
+
 _MAIL = names("mail mailx mutt sendmail msmtp swaks ssmtp s-nail sendemail himalaya")
+
+
 _NAMES_ASKED = names("dig nslookup host drill ping ping6 traceroute whois kdig dog delv")
+
+
 _COPIERS = names("scp rsync rclone croc wormhole magic-wormhole transfer ffsend syncthing unison rcp pscp")
+
+
 _CLOUD = names(
     "aws gsutil gcloud az azcopy s3cmd s5cmd mc b2 bq swift ossutil coscmd ipfs dbxcli gdrive onedrive doctl"
 )
+
+
 _PASTES = names("pastebinit gist termbin pastebin wgetpaste fpaste dpaste haste ix nopaste bpaste")
+
+
 _MESSAGES = names(
     "slack slackcat telegram-send notify-send-remote ntfy apprise signal-cli twilio discord.sh hermes"
 )
+
+
 _SHELLS = names("ssh mosh dbclient plink autossh rsh telnet")
+
+
 _BROWSERS = names("open xdg-open firefox google-chrome chromium lynx w3m links elinks start")
+
+
 _GH = names("gh glab hub")
 
-# Where a client says who it is: that is what credentials are for.
-_CURL_IDENTITY = names(
-    "-H --header -u --user -E --cert --key --cacert --capath --netrc-file -b --cookie --oauth2-bearer "
-    "--proxy-user -U --pass --proxy-header --proxy-cert --proxy-key -K --config --aws-sigv4 -A "
-    "--user-agent -e --referer --unix-socket -x --proxy --pinnedpubkey --tlsuser --tlspassword "
-    "--delegation --login-options --proxy-pass -c --cookie-jar -o --output -w --write-out"
-)
-_CURL_DATA = names(
-    "-d --data --data-raw --data-binary --data-urlencode --data-ascii --json -F --form --form-string "
-    "-T --upload-file --url-query --url -G"
-)
-_WGET_IDENTITY = names(
-    "--header --user --password --http-user --http-password --certificate --private-key "
-    "--ca-certificate --load-cookies --proxy-user --proxy-password -U --user-agent -O -o "
-    "--output-document -e"
-)
+
 _SSH_VALUED = names("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -P")
+
+
 _LOOPBACK = re.compile(r"(?:localhost|127\.0\.0\.1|\[?::1\]?|0\.0\.0\.0)\Z")
+
+
 _REMOTE = re.compile(
     r"(?:[\w.-]+@)?(?:\[[0-9a-fA-F:]+\]|[\w.-]{2,}):(?!\\)|(?:rsync|sftp|ftp|s3|gs|https?|scp|ssh)://"
 )
 
 
-def _secret(invocation: Invocation, path: str, whole: bool = False) -> str | None:
-    return secret_of(path, invocation.cwd, invocation.home, invocation.hermes_home, whole)
-
-
-def _found(source: str, part: str) -> Found:
-    rule = ENVIRONMENT_SENT if "environment" in source and "/" not in source else SENT
-    return rule.found(part, source)
-
-
-def _input(invocation: Invocation) -> Iterator[Found]:
-    """Credentials on stdin, of a program that sends what it reads."""
-    stdin = invocation.stdin
-    if SECRET in stdin.taint:
-        yield _found(stdin.source or "what is piped in", invocation.part)
-        return
-    for target in invocation.redirects:
-        if target.op == "<" and target.fd in ("", "0"):
-            secret = _secret(invocation, target.arg.text)
-            if secret:
-                yield SENT.found(invocation.part, secret)
-
-
-def _tainted(invocation: Invocation, arguments: Iterable[Arg]) -> Iterator[Found]:
-    for argument in arguments:
-        if SECRET in argument.taint:
-            yield _found(argument.source or "a credential", invocation.part)
-
-
-def _curl(invocation: Invocation) -> Iterator[Found]:
-    arguments = few(invocation.arguments)
-    identity = _CURL_IDENTITY
-    index = 0
-    reads_input = False
-    while index < len(arguments):
-        argument = arguments[index]
-        text = argument.text
-        option, value = text, None
-        if text.startswith("--"):
-            option, equals, given = text.partition("=")
-            if equals:
-                value = Arg(given, argument.glob, argument.taint, argument.source)
-            elif (option in identity or option in _CURL_DATA) and index + 1 < len(arguments):
-                index += 1
-                value = arguments[index]
-        elif text.startswith("-") and len(text) > 1:
-            option, value, index = _cluster(arguments, index)
-        else:
-            yield from _address(invocation, argument)
-            index += 1
-            continue
-        index += 1
-        if value is None:
-            if SECRET in argument.taint:
-                yield _found(argument.source or "a credential", invocation.part)
-            continue
-        if option in identity:
-            if not _is_login(option, value):
-                yield from _tainted(invocation, [value])
-            continue
-        yield from _tainted(invocation, [value])
-        if option in ("--data-raw", "--form-string", "--url", "-G"):
-            yield from _address(invocation, value)
-            continue
-        if option in _CURL_DATA:
-            reads_input |= _reads_input(option, value.text)
-            for path in _paths(option, value.text):
-                secret = _secret(invocation, path)
-                if secret:
-                    yield SENT.found(invocation.part, secret)
-    if reads_input:
-        yield from _input(invocation)
-
-
-# Headers that say who is asking.
-_LOGIN_HEADER = re.compile(
-    r"\s*[\w-]*(?:auth|token|key|cookie|secret|session|credential|signature)[\w-]*\s*:", re.IGNORECASE
-)
-
-
-def _is_login(option: str, value: Arg) -> bool:
-    """Is a tainted value of an option who the client is, and no more than one secret of its own."""
-    if option in ("-H", "--header", "--proxy-header") and not _LOGIN_HEADER.match(value.text):
-        return False
-    if option in ("-A", "--user-agent", "-e", "--referer"):
-        return False
-    return not any(
-        sign in value.source
-        for sign in ("SSH keys", "the agent's", "environment", "GnuPG", "hashes", "store")
-    )
-
-
-def _cluster(arguments: list[Arg], index: int) -> tuple[str, Arg | None, int]:
-    """A cluster of short options of curl: the one that takes a value, and the value."""
-    argument = arguments[index]
-    text = argument.text
-    for place, letter in enumerate(text[1:], 1):
-        option = "-" + letter
-        if option in _CURL_IDENTITY or option in (
-            "-d",
-            "-F",
-            "-T",
-            "-X",
-            "-m",
-            "-r",
-            "-y",
-            "-Y",
-            "-z",
-            "-t",
-            "-Q",
-            "-C",
-            "-D",
-            "-h",
-            "-P",
-        ):
-            rest = text[place + 1 :]
-            if rest:
-                return option, Arg(rest, argument.glob, argument.taint, argument.source), index
-            if index + 1 < len(arguments):
-                return option, arguments[index + 1], index + 1
-            return option, None, index
-    return text, None, index
-
-
-def _paths(option: str, value: str) -> Iterator[str]:
-    """The files that the value of a data option of curl names."""
-    if option in ("-T", "--upload-file"):
-        yield value
-    elif option in ("-F", "--form"):
-        after = value.partition("=")[2]
-        if after[:1] in ("@", "<"):
-            for piece in after[1:].split(","):
-                yield piece.partition(";")[0]
-    elif option == "--data-urlencode":
-        if "@" in value and "=" not in value.partition("@")[0]:
-            yield value.partition("@")[2]
-    elif value[:1] == "@":
-        yield value[1:]
-
-
-def _reads_input(option: str, value: str) -> bool:
-    if option in ("-T", "--upload-file"):
-        return value in ("-", ".", "/dev/stdin")
-    return value in ("@-", "@/dev/stdin") or value.endswith(("=@-", "=<-", "=@/dev/stdin")) or "=@-;" in value
-
-
-def _address(invocation: Invocation, argument: Arg) -> Iterator[Found]:
-    """A credential inside an address; before the host it is a login, which is what it is for."""
-    if SECRET not in argument.taint:
-        return
-    before, at, _ = argument.text.partition("@")
-    if (
-        at
-        and "://" in before
-        and "/" not in before.partition("://")[2]
-        and UNKNOWN in before
-        and UNKNOWN not in _
-    ):
-        return
-    yield _found(argument.source or "a credential", invocation.part)
-
-
-def _wget(invocation: Invocation) -> Iterator[Found]:
-    arguments = few(invocation.arguments)
-    for index, argument in enumerate(arguments):
-        option, equals, value = argument.text.partition("=")
-        if option in _WGET_IDENTITY:
-            continue
-        if index and arguments[index - 1].text in _WGET_IDENTITY:
-            continue
-        yield from _tainted(invocation, [argument])
-        if option in ("--post-file", "--body-file"):
-            path = value if equals else (arguments[index + 1].text if index + 1 < len(arguments) else "")
-            if path in ("-", "/dev/stdin"):
-                yield from _input(invocation)
-            secret = _secret(invocation, path)
-            if secret:
-                yield SENT.found(invocation.part, secret)
-
-
-def _http(invocation: Invocation) -> Iterator[Found]:
-    yield from _input(invocation)
-    for argument in few(invocation.arguments):
-        text = argument.text
-        if re.match(r"[\w-]+:(?!=|//)", text) or text.startswith(("-a", "--auth")):
-            continue  # a header, a login
-        yield from _tainted(invocation, [argument])
-        if "@" in text:
-            secret = _secret(invocation, text.rpartition("@")[2])
-            if secret:
-                yield SENT.found(invocation.part, secret)
-
-
 def _raw(invocation: Invocation) -> Iterator[Found]:
     if invocation.name not in ("sftp", "ssh") and any(_LOOPBACK.match(word) for word in invocation.words()):
         return
-    yield from _input(invocation)
-    yield from _tainted(invocation, invocation.arguments)
+    yield from from_input(invocation)
+    yield from tainted(invocation, invocation.arguments)
     for argument in few(invocation.arguments):
         text = argument.text
         if text.startswith("-"):
             continue
         for piece in re.split(r"[\s,;:]+", text) if " " in text or ":" in text else [text]:
-            secret = _secret(invocation, piece)
-            if secret:
-                yield SENT.found(invocation.part, secret)
+            held = secret(invocation, piece)
+            if held:
+                yield SENT.found(invocation.part, held)
                 break
 
 
 def _ftp(invocation: Invocation) -> Iterator[Found]:
     """What an ftp session would put: by commands on the input or in an argument, or as its operands."""
     if SECRET in invocation.stdin.taint:
-        yield from _input(invocation)
-    yield from _tainted(invocation, invocation.arguments)
+        yield from from_input(invocation)
+    yield from tainted(invocation, invocation.arguments)
     words = (invocation.stdin.text or "")[:4000].split()
     for argument in few(invocation.arguments):
         words += argument.text.split() if " " in argument.text else []
@@ -286,29 +96,29 @@ def _ftp(invocation: Invocation) -> Iterator[Found]:
     if invocation.name in ("ncftpput", "tftp"):
         words, puts = words + invocation.words(), {"put"}
     for word in words if puts else ():
-        secret = _secret(invocation, word.strip(";\"'"))
-        if secret:
-            yield SENT.found(invocation.part, secret)
+        held = secret(invocation, word.strip(";\"'"))
+        if held:
+            yield SENT.found(invocation.part, held)
             return
 
 
 def _mail(invocation: Invocation) -> Iterator[Found]:
-    yield from _input(invocation)
-    yield from _tainted(invocation, invocation.arguments)
+    yield from from_input(invocation)
+    yield from tainted(invocation, invocation.arguments)
     for argument in few(invocation.arguments):
-        secret = _secret(invocation, argument.text.removeprefix("@"))
-        if secret:
-            yield SENT.found(invocation.part, secret)
+        held = secret(invocation, argument.text.removeprefix("@"))
+        if held:
+            yield SENT.found(invocation.part, held)
 
 
 def _ssh(invocation: Invocation) -> Iterator[Found]:
     operands = list(invocation.operands(_SSH_VALUED))
     if not operands or _LOOPBACK.match(operands[0].text.rpartition("@")[2]):
         return
-    yield from _input(invocation)
+    yield from from_input(invocation)
     if invocation.name != "ssh":
         return
-    yield from _tainted(invocation, operands[1:])
+    yield from tainted(invocation, operands[1:])
 
 
 def _copied(invocation: Invocation) -> Iterator[Found]:
@@ -322,7 +132,7 @@ def _copied(invocation: Invocation) -> Iterator[Found]:
             )
         )
     )
-    yield from _tainted(invocation, operands)
+    yield from tainted(invocation, operands)
     if name == "rclone":
         operands = operands[1:]
     if not operands:
@@ -340,9 +150,9 @@ def _copied(invocation: Invocation) -> Iterator[Found]:
         if _REMOTE.match(source.text):
             continue
         # A folder that is sent goes with all that is in it, but a home is sent to one's own machines.
-        secret = _secret(invocation, source.text, whole=True)
-        if secret and ("all that is in it" not in secret or _is_whole(invocation, source)):
-            yield SENT.found(invocation.part, secret)
+        held = secret(invocation, source.text, whole=True)
+        if held and ("all that is in it" not in held or _is_whole(invocation, source)):
+            yield SENT.found(invocation.part, held)
             return
 
 
@@ -374,7 +184,7 @@ def _cloud(invocation: Invocation) -> Iterator[Found]:
     )
     if not uploads:
         return
-    yield from _input(invocation)
+    yield from from_input(invocation)
     remote_last = bool(words) and ("://" in words[-1] or not words[-1].startswith((".", "/", "~")))
     for index, argument in enumerate(few(invocation.arguments)):
         text = argument.text
@@ -383,9 +193,9 @@ def _cloud(invocation: Invocation) -> Iterator[Found]:
         before = words[index - 1] if index else ""
         if before.startswith("--") and before not in ("--body", "--file", "--source", "-f", "--name"):
             continue
-        secret = _secret(invocation, text.removeprefix("file://").removeprefix("fileb://"), whole=False)
-        if secret and (remote_last or index < len(words) - 1):
-            yield SENT.found(invocation.part, secret)
+        held = secret(invocation, text.removeprefix("file://").removeprefix("fileb://"), whole=False)
+        if held and (remote_last or index < len(words) - 1):
+            yield SENT.found(invocation.part, held)
             return
 
 
@@ -394,31 +204,31 @@ def _gh(invocation: Invocation) -> Iterator[Found]:
     posts = words[:1] and words[0] in ("gist", "issue", "pr", "release", "api", "repo")
     if not posts:
         return
-    yield from _tainted(invocation, invocation.arguments)
+    yield from tainted(invocation, invocation.arguments)
     if words[0] in ("gist", "release"):
-        yield from _input(invocation)
+        yield from from_input(invocation)
         for argument in few(invocation.arguments):
-            secret = _secret(invocation, argument.text)
-            if secret:
-                yield SENT.found(invocation.part, secret)
+            held = secret(invocation, argument.text)
+            if held:
+                yield SENT.found(invocation.part, held)
                 return
     elif "--body-file" in words or "-F" in words or "--input" in words:
         for first, second in pairwise(words):
             if first in ("--body-file", "-F", "--input"):
-                secret = _secret(invocation, second.rpartition("@")[2])
-                if secret:
-                    yield SENT.found(invocation.part, secret)
+                held = secret(invocation, second.rpartition("@")[2])
+                if held:
+                    yield SENT.found(invocation.part, held)
 
 
 def _openssl(invocation: Invocation) -> Iterator[Found]:
     if "s_client" in invocation.words()[:1]:
-        yield from _input(invocation)
+        yield from from_input(invocation)
 
 
 def _asked(invocation: Invocation) -> Iterator[Found]:
-    yield from _tainted(invocation, invocation.arguments)
+    yield from tainted(invocation, invocation.arguments)
     if SECRET in invocation.stdin.taint and invocation.name in ("dig", "nslookup", "host"):
-        yield from _input(invocation)
+        yield from from_input(invocation)
 
 
 def _message(invocation: Invocation) -> Iterator[Found]:
@@ -428,10 +238,10 @@ def _message(invocation: Invocation) -> Iterator[Found]:
 
 
 _TABLE = {
-    "curl": _curl,
-    "wget": _wget,
+    "curl": curl,
+    "wget": wget,
     "openssl": _openssl,
-    **dict.fromkeys(_HTTP, _http),
+    **dict.fromkeys(_HTTP, http),
     **dict.fromkeys(_RAW, _raw),
     **dict.fromkeys(_MAIL | _PASTES, _mail),
     **dict.fromkeys(_MESSAGES, _message),
@@ -459,11 +269,11 @@ def _socket(invocation: Invocation) -> Iterator[Found]:
             continue
         if SECRET in invocation.stdin.taint:
             yield SENT.found(invocation.part, invocation.stdin.source)
-        yield from _tainted(invocation, invocation.arguments)
+        yield from tainted(invocation, invocation.arguments)
         for argument in few(invocation.arguments):
-            secret = _secret(invocation, argument.text)
-            if secret:
-                yield SENT.found(invocation.part, secret)
+            held = secret(invocation, argument.text)
+            if held:
+                yield SENT.found(invocation.part, held)
         if invocation.name in ("env", "printenv", "set", "export", "declare"):
             yield ENVIRONMENT_SENT.found(invocation.part)
 
@@ -507,6 +317,8 @@ FAMILY = Family(
     ),
     rules=(SENT, ENVIRONMENT_SENT),
 )
+
+
 SOCKETS = Family(
     "exfiltration-sockets",
     frozenset(),
