@@ -202,6 +202,7 @@ import hermes_ops
 hermes_ops.register(Context())
 registered = 1000 * (time.perf_counter() - began)
 callback = Context.hooks["pre_tool_call"]
+Context.hooks["pre_llm_call"](session_id="s")  # the question to the model, which answers a second later
 time.sleep(1.0)
 def call(tool, args):
     began = time.perf_counter()
