@@ -1,4 +1,4 @@
-"""What code does to files, processes and the network, judged by the shell's rules wherever there is a form."""
+"""What code does to files, processes and the network, judged by the shell's rules where there is a form."""
 
 from __future__ import annotations
 
@@ -151,9 +151,8 @@ class Acts:
         """What credential a path is, "" when it is none."""
         for one in path.each():
             text = self.expanded(one.text)
-            if text and text != UNKNOWN:
-                if secret_of(text, self.cwd, self.home, self.hermes_home):
-                    return text
+            if text not in ("", UNKNOWN) and secret_of(text, self.cwd, self.home, self.hermes_home):
+                return text
         return ""
 
     def read(self, path: Value) -> Value:

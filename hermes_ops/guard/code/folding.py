@@ -1,52 +1,20 @@
-"""Folding of Python's pure functions and methods over constants: what an obfuscated text comes to."""
+"""Folding of Python's pure functions over constants: what an obfuscated text comes to."""
 
 from __future__ import annotations
 
-import base64
-import binascii
-import codecs
 import html
 import json
 import posixpath
 import re
 import shlex
 import string
-import zlib
 from collections.abc import Callable
 from urllib.parse import unquote, unquote_to_bytes
 
-from ..judge.invocation import OPAQUE, UNKNOWN
+from ..judge.invocation import UNKNOWN
 from ..rules.names import names
-from .value import (
-    DECODED,
-    ITEM_LIMIT,
-    NOTHING,
-    TEXT_LIMIT,
-    Value,
-    clean,
-    constant,
-    joined,
-    plain,
-    unknown,
-)
-
-_HIDDEN, _DECODED = frozenset([OPAQUE]), frozenset([DECODED])
-
-# Methods of constants that give a constant no longer than a small multiple of their input.
-_TEXT_METHODS = names(
-    "strip lstrip rstrip lower upper swapcase title capitalize casefold translate encode decode split "
-    "rsplit splitlines partition rpartition removeprefix removesuffix hex startswith endswith find "
-    "count index isdigit isalpha maketrans to_bytes bit_length"
-)
-
-# What gives the code that it decodes; over something unknown the result is opaque.
-DECODERS = names(
-    "base64.b64decode base64.b32decode base64.b16decode base64.b85decode base64.a85decode "
-    "base64.decodebytes base64.urlsafe_b64decode base64.standard_b64decode base64.decodestring "
-    "binascii.unhexlify binascii.a2b_hex binascii.a2b_base64 bytes.fromhex bytearray.fromhex "
-    "codecs.decode zlib.decompress gzip.decompress bz2.decompress lzma.decompress marshal.loads "
-    "marshal.load types.CodeType zlib.decompressobj cryptography.fernet.Fernet().decrypt"
-)
+from .decoding import decoded, is_decoder, opaque
+from .value import ITEM_LIMIT, NOTHING, TEXT_LIMIT, Value, clean, constant, joined, plain
 
 _CONSTANTS: dict[str, object] = {
     "os.sep": "/",
@@ -86,156 +54,6 @@ def named_constant(name: str) -> Value | None:
     return None if known is NOTHING else Value(known)
 
 
-def method(value: Value, name: str, args: list[Value]) -> Value | None:
-    """A method of a constant text, bytes, number or list; None when it is none that folds."""
-    if name == "join" and len(args) == 1:
-        return _join(value, args[0])
-    if name == "format" and value.is_text:
-        return None
-    given = [plain(arg) for arg in args]
-    known = value.known
-    if any(one is NOTHING for one in given) or type(known) not in (str, bytes, int):
-        return _unknown_method(value, name, args)
-    if (
-        type(known) is str
-        and UNKNOWN in known
-        and name not in ("strip", "encode", "lower", "upper", "replace")
-    ):
-        return _unknown_method(value, name, args)
-    if name == "replace" and len(given) >= 2 and type(known) in (str, bytes):
-        if not isinstance(given[0], type(known)) or not isinstance(given[1], type(known)) or not given[0]:
-            return None
-        if len(known) // max(len(given[0]), 1) * len(given[1]) > TEXT_LIMIT:  # type: ignore[arg-type]
-            return unknown(value)
-        return _tainted(constant(known.replace(given[0], given[1])), value)  # type: ignore[union-attr]
-    if (
-        name in ("zfill", "ljust", "rjust", "center")
-        and given
-        and type(given[0]) is int
-        and given[0] > TEXT_LIMIT
-    ):
-        return unknown(value)
-    if name not in _TEXT_METHODS and name not in ("zfill", "ljust", "rjust", "center"):
-        return None
-    if name == "decode" and given and str(given[0]).lower() not in _PLAIN_CODECS:
-        return None
-    if name == "translate" and type(given[0] if given else None) is dict:
-        if any(type(new) is str and len(new) > 4 for new in given[0].values()):  # type: ignore[union-attr]
-            return unknown(value)
-    try:
-        return _tainted(constant(getattr(known, name)(*given)), value)
-    except (ValueError, TypeError, AttributeError, LookupError, OverflowError):
-        return None
-
-
-_PLAIN_CODECS = names(
-    "utf-8 utf8 ascii latin-1 latin1 iso-8859-1 utf-16 utf-16-le utf-16-be utf-32 cp1252 unicode_escape "
-    "unicode-escape raw_unicode_escape"
-)
-
-
-def _tainted(result: Value, origin: Value) -> Value:
-    result.taint, result.source = origin.taint, origin.source
-    return result
-
-
-def _unknown_method(value: Value, name: str, args: list[Value]) -> Value | None:
-    if name in ("strip", "rstrip", "lstrip", "encode", "decode") and value.is_text:
-        return value
-    return None
-
-
-def _join(by: Value, items: Value) -> Value | None:
-    separator = by.known
-    if items.items is None:
-        if items.is_text and type(separator) is str and items.is_known:
-            return Value(separator.join(items.text), taint=items.taint, source=items.source)
-        return None
-    if type(separator) is bytes:
-        parts = [item.known for item in items.items]
-        if all(type(part) is bytes for part in parts):
-            return Value(separator.join(parts)[:TEXT_LIMIT])  # type: ignore[arg-type]
-        return None
-    return joined(items.items, by.text) if type(separator) is str else None
-
-
-def opaque(*values: Value) -> Value:
-    """What a decoder makes of something that is not known."""
-    result = unknown(*values)
-    result.taint = result.taint | _HIDDEN
-    return result
-
-
-def _bytes(value: Value) -> bytes:
-    known = plain(value)
-    if type(known) is str:
-        return known.encode("latin-1", "replace")
-    if type(known) is bytes:
-        return known
-    if type(known) is list:
-        return bytes(known)
-    raise ValueError("not bytes")
-
-
-def _inflate(data: bytes, bits: int = zlib.MAX_WBITS) -> bytes:
-    return zlib.decompressobj(bits).decompress(data, TEXT_LIMIT)
-
-
-def _padded(data: bytes) -> bytes:
-    data = b"".join(data.split())
-    return data + b"=" * (-len(data) % 4)
-
-
-_TEXT_DECODERS: dict[str, Callable[[bytes], bytes]] = {
-    "base64": lambda data: base64.b64decode(_padded(data)),
-    "hex": lambda data: binascii.unhexlify(data),
-    "zlib": _inflate,
-    "rot13": lambda data: codecs.decode(data.decode("latin-1"), "rot13").encode("latin-1"),
-    "rot_13": lambda data: codecs.decode(data.decode("latin-1"), "rot13").encode("latin-1"),
-    "bz2": lambda data: b"",
-}
-
-_BYTES: dict[str, Callable[[bytes], bytes]] = {
-    "base64.b64decode": lambda data: base64.b64decode(_padded(data)),
-    "base64.standard_b64decode": lambda data: base64.b64decode(_padded(data)),
-    "base64.urlsafe_b64decode": lambda data: base64.urlsafe_b64decode(_padded(data)),
-    "base64.decodebytes": lambda data: base64.decodebytes(data),
-    "base64.b32decode": base64.b32decode,
-    "base64.b16decode": base64.b16decode,
-    "base64.b85decode": base64.b85decode,
-    "base64.a85decode": base64.a85decode,
-    "base64.b64encode": base64.b64encode,
-    "binascii.unhexlify": binascii.unhexlify,
-    "binascii.a2b_hex": binascii.unhexlify,
-    "binascii.a2b_base64": binascii.a2b_base64,
-    "binascii.hexlify": binascii.hexlify,
-    "zlib.decompress": _inflate,
-    "gzip.decompress": lambda data: _inflate(data, 31),
-}
-
-
-def _decoded(name: str, args: list[Value]) -> Value | None:
-    if name in _BYTES and args:
-        try:
-            taint = args[0].taint | _DECODED if name in DECODERS else args[0].taint
-            return Value(_BYTES[name](_bytes(args[0])), taint=taint, source=args[0].source)
-        except (ValueError, TypeError, zlib.error, binascii.Error):
-            return opaque(*args) if name in DECODERS else None
-    if name == "codecs.decode" and len(args) > 1:
-        coder = args[1].text.lower().replace("-", "").replace("_codec", "").replace("rot_13", "rot13")
-        try:
-            data = _TEXT_DECODERS[coder](_bytes(args[0]))
-        except (KeyError, ValueError, TypeError, zlib.error, binascii.Error):
-            return opaque(*args)
-        return Value(data.decode("latin-1") if coder == "rot13" else data, taint=_DECODED)
-    if name in ("bytes.fromhex", "bytearray.fromhex") and args and args[0].is_known:
-        try:
-            return Value(bytes.fromhex(args[0].text), taint=_DECODED)
-        except ValueError:
-            return opaque(*args)
-    return None
-
-
 def _chr(args: list[Value]) -> Value | None:
     known = args[0].known if args else None
     return Value(chr(known)) if type(known) is int and 0 < known < 0x110000 else None
@@ -253,7 +71,7 @@ def _str(args: list[Value]) -> Value | None:
         return Value("")
     value = args[0]
     if type(value.known) is bytes and len(args) > 1:
-        return _tainted(Value(value.text), value)
+        return Value(value.text, taint=value.taint, source=value.source)
     if (
         value.items is None
         and value.pairs is None
@@ -511,8 +329,6 @@ _FOLDS: dict[str, Callable[[list[Value]], Value | None]] = {
     "copy.copy": _identity,
     "copy.deepcopy": _identity,
 }
-
-# What gives nothing of its arguments away.
 _CLEAN = names(
     "len bool isinstance type id hash callable hasattr any all os.path.exists os.path.isfile "
     "os.path.isdir os.path.getsize os.stat print max min"
@@ -527,56 +343,9 @@ def function(name: str, args: list[Value]) -> Value | None:
         if name == "len" and result is not None:
             return clean(result)
         return result
-    if name in DECODERS or name in _BYTES:
-        result = _decoded(name, args)
+    if is_decoder(name):
+        result = decoded(name, args)
         return result if result is not None else opaque(*args)
     if name in _CLEAN or name.startswith(("hashlib.", "re.", "hmac.")):
         return Value(name=name + "()")
     return None
-
-
-def formatted(template: str, args: list[Value], keywords: dict[str, Value]) -> Value:
-    """str.format: fields by number and name; what is not known stays UNKNOWN."""
-    counter = iter(range(len(args)))
-
-    def field(match: re.Match[str]) -> str:
-        inner = match.group(1)
-        if inner is None:
-            return match.group()[0]
-        key = re.split(r"[!:.\[]", inner, maxsplit=1)[0]
-        if not key:
-            place = next(counter, None)
-            return args[place].text if place is not None else UNKNOWN
-        if key.isdigit():
-            return args[int(key)].text if len(key) < 4 and int(key) < len(args) else UNKNOWN
-        return keywords[key].text if key in keywords else UNKNOWN
-
-    text = re.sub(r"\{\{|\}\}|\{([^{}]*)\}", field, template)
-    result = unknown(*args, *keywords.values())
-    result.known = text if len(text) <= TEXT_LIMIT else NOTHING
-    return result
-
-
-def percent(template: Value, right: Value) -> Value:
-    """`template % right` for text."""
-    args = right.items if right.items is not None else [right]
-    pairs = right.pairs or {}
-    remaining = iter(args)
-
-    def field(match: re.Match[str]) -> str:
-        if match.group() == "%%":
-            return "%"
-        if match.group(1) is not None:
-            value = pairs.get(match.group(1))
-        else:
-            value = next(remaining, None)
-        if value is None:
-            return UNKNOWN
-        if match.group(2) == "c" and type(value.known) is int and 0 < value.known < 0x110000:
-            return chr(value.known)
-        return value.text
-
-    text = re.sub(r"%(?:\((\w*)\))?[-+ #0]*(?:\d+|\*)?(?:\.\d+)?([a-zA-Z%])", field, template.text)
-    result = unknown(template, *args, *pairs.values())
-    result.known = text if len(text) <= TEXT_LIMIT else NOTHING
-    return result

@@ -49,8 +49,8 @@ def judge_code(
     """What code of a language would do that should be stopped.
 
     `language`: a key of LANGUAGES, or a name from its values; of another one nothing is said. `code` may hold
-    UNKNOWN for pieces that are not known. `argv`: the arguments the code is given; `input_taint`: the taint of
-    its stdin. Never raises; bounded in time.
+    UNKNOWN for pieces that are not known. `argv`: the arguments the code is given; `input_taint`: what its
+    stdin carries. Never raises; bounded in time.
     """
     name = language_of(language)
     if name == "python":

@@ -135,7 +135,8 @@ _APPLE_SET = re.compile(
     rf"\bset\s+(?P<name>\w+)\s+to\s+(?P<text>(?:{_APPLE_TEXT})(?:\s*&\s*(?:{_APPLE_TEXT}))*)"
 )
 _APPLE_OFF = re.compile(
-    r"\btell\s+(?:application|app)\s+\"?(?:System Events|Finder|loginwindow)\"?[^\n]*?(?:\bto\b|\n)\s*(?:shut down|restart)",
+    r"\btell\s+(?:application|app)\s+\"?(?:System Events|Finder|loginwindow)\"?"
+    r"[^\n]*?(?:\bto\b|\n)\s*(?:shut down|restart)",
     re.IGNORECASE,
 )
 _APPLE_STRING = re.compile(r"\"(?:[^\"\\]|\\.)*\"")

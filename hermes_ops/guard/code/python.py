@@ -10,9 +10,10 @@ from ..verdict import Found
 from .acts import Acts, Exhausted
 from .cells import cell_magic, run_magic, translated
 from .judge import Shell
-from .python_expressions import MARK
+from .python_functions import parsed
+from .python_names import MARK
 from .python_text import judge_text
-from .python_walk import Walk, parsed
+from .python_walk import Walk
 
 # Longer or denser code is judged by its text alone: parsing takes about 1.5 microseconds a token.
 LIMIT, MARKS_LIMIT = 32_000, 4_000

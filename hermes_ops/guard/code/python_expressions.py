@@ -4,42 +4,17 @@ from __future__ import annotations
 
 import ast
 import operator
+from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ..judge.invocation import SECRET, UNKNOWN
-from ..rules.names import names
-from . import folding
+from . import folding, text_methods
 from .acts import ENVIRONMENT, Acts, Exhausted
-from .value import ITEM_LIMIT, TEXT_LIMIT, Value, add, either, joined, taint_of, unknown
+from .python_names import MARK, MODULES, PATH, Call, canonical
+from .python_sequences import Sequences
+from .value import ITEM_LIMIT, TEXT_LIMIT, Value, add, either, joined, unknown
 
-# Stands in source text for UNKNOWN, which Python's parser refuses: a letter that no code uses.
-MARK = "\u16f0"
-# The name of something used in condition position that is a path, whatever made it.
-PATH = "pathlib.Path()"
-
-_MODULES = names(
-    "os sys subprocess shutil builtins posix pty socket ctypes pathlib requests importlib base64 signal"
-)
-_SAME = {
-    "posix": "os",
-    "nt": "os",
-    "posixpath": "os.path",
-    "ntpath": "os.path",
-    "builtins": "",
-    "__builtin__": "",
-    "__builtins__": "",
-    "_io": "io",
-    "urllib2": "urllib.request",
-    "commands": "subprocess",
-    "_pickle": "pickle",
-    "cPickle": "pickle",
-    "dill": "pickle",
-    "cloudpickle": "pickle",
-    "_socket": "socket",
-    "_thread": "threading",
-    "importlib._bootstrap": "importlib",
-}
 _ARITHMETIC: dict[type, Callable[[object, object], object]] = {
     ast.Sub: operator.sub,
     ast.BitXor: operator.xor,
@@ -51,45 +26,7 @@ _ARITHMETIC: dict[type, Callable[[object, object], object]] = {
 }
 
 
-@dataclass(slots=True)
-class Call:
-    """A call about to be judged: what is called, on what, with which values."""
-
-    name: str
-    args: list[Value]
-    keywords: dict[str, Value]
-    receiver: Value
-    method: str = ""
-    line: int = 0
-    chained: bool = False  # the receiver is itself made by a call on the spot
-
-    def arg(self, place: int, *names: str) -> Value | None:
-        """The argument at a place or under one of its names."""
-        if 0 <= place < len(self.args):
-            return self.args[place]
-        for name in names:
-            if name in self.keywords:
-                return self.keywords[name]
-        return None
-
-    def all(self) -> list[Value]:
-        return [*self.args, *self.keywords.values()] if self.keywords else self.args
-
-
-def canonical(name: str) -> str:
-    """The name a function is usually called by: posix.system is os.system, shutil.os.system as well."""
-    if ".os." in name:
-        name = name[name.rindex(".os.") + 1 :]
-    elif ".sys.modules" in name:
-        name = "sys.modules"
-    head, dot, tail = name.partition(".")
-    same = _SAME.get(head)
-    if same is None:
-        return name
-    return f"{same}.{tail}" if same and dot else tail if dot else same or name
-
-
-class Expressions:
+class Expressions(Sequences):
     """Evaluates expressions over scopes of names; `called` decides what a call does."""
 
     def __init__(self, acts: Acts, steps: int) -> None:
@@ -104,8 +41,6 @@ class Expressions:
         self.steps -= count
         if self.steps < 0:
             raise Exhausted
-
-    # Names
 
     def bind(self, name: str, value: Value, scope: int = -1) -> None:
         place = len(self.scopes) - 1 if scope < 0 else scope
@@ -173,8 +108,6 @@ class Expressions:
             return folding.function("os.path.basename", [value]) or Value()
         return Value(name=f"{PATH}.{attr}", of=value)
 
-    # Operators
-
     def binary(self, node: ast.BinOp) -> Value:
         if type(node.op) is ast.Add:
             chain, left = [], node
@@ -196,7 +129,7 @@ class Expressions:
         a, b = left.known, right.known
         if kind is ast.Mod and type(a) is str:
             self.spend(len(a) // 128)
-            return folding.percent(left, right)
+            return text_methods.percent(left, right)
         if kind is ast.Mult:
             if type(a) is int and type(b) in (str, bytes):
                 left, right, a, b = right, left, b, a
@@ -244,8 +177,6 @@ class Expressions:
         for one in node.comparators:
             self.evaluate(one)
         return Value()
-
-    # Displays
 
     def sequence(self, node: ast.List | ast.Tuple | ast.Set) -> Value:
         items: list[Value] = []
@@ -329,7 +260,7 @@ class Expressions:
             return Value(name=canonical(key))
         if name.endswith(("__dict__", "__globals__")):
             owner = name.rpartition(".")[0]
-            if key in _MODULES or not owner:
+            if key in MODULES or not owner:
                 return Value(name=key)
             if name.endswith("__globals__"):
                 return Value(
@@ -369,145 +300,6 @@ class Expressions:
     def function(self, node: ast.Lambda) -> Value:
         return Value(name="lambda", function=node)
 
-    # Sequences of what is not spelled out
-
-    def element(self, value: Value) -> Value:
-        """What one round of `for x in value` sees when the items are not known."""
-        name = value.name
-        if name == "os.walk()":
-            folder = value.of or Value()
-            names = Value(items=[Value("*", glob=True, deep=True)])
-            return Value(items=[replace(folder, deep=True, name="", choices=()), names, names])
-        if name == "listing()":
-            return replace(value.of, name=value.of.name) if value.of is not None else Value()
-        if name == "file(r)" and value.of is not None:
-            return self.acts.read(value.of)
-        taint = value.taint
-        if value.is_text and value.name != PATH:
-            return Value(UNKNOWN, taint=taint, source=value.source)
-        return Value(
-            name=f"{name}[]" if name and len(name) < 120 else "",
-            taint=taint,
-            source=value.source,
-            of=value.of,
-        )
-
-    def path(self, parts: list[Value]) -> Value:
-        """A pathlib.Path of its parts."""
-        whole = (
-            folding.function("os.path.join", parts) if len(parts) > 1 else parts[0] if parts else Value(".")
-        )
-        if whole is None or not whole.is_text:
-            taint, source = taint_of(parts)
-            return Value(UNKNOWN, name=PATH, taint=taint, source=source)
-        return replace(whole, name=PATH, of=None)
-
-    def comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
-        results: list[Value] = []
-        opaque = [False]
-        self.scopes.append({})
-        before = self.acts.guarded
-        try:
-            self._rounds(node.generators, lambda: results.append(self.evaluate(node.elt)), opaque)
-        finally:
-            self.scopes.pop()
-            self.acts.guarded = before
-        if opaque[0]:
-            return Value(
-                name="comprehension",
-                taint=taint_of(results)[0],
-                source=taint_of(results)[1],
-                items=None,
-                of=results[0] if results else None,
-            )
-        return Value(items=results)
-
-    def mapping_comprehension(self, node: ast.DictComp) -> Value:
-        pairs: dict[str, Value] = {}
-        opaque = [False]
-
-        def one() -> None:
-            pairs[self.evaluate(node.key).text] = self.evaluate(node.value)
-
-        self.scopes.append({})
-        try:
-            self._rounds(node.generators, one, opaque)
-        finally:
-            self.scopes.pop()
-        taint, source = taint_of(pairs.values())
-        return Value(taint=taint, source=source) if opaque[0] else Value(pairs=pairs)
-
-    def _rounds(
-        self, generators: list[ast.comprehension], body: Callable[[], object], opaque: list[bool]
-    ) -> None:
-        first, rest = generators[0], generators[1:]
-        over = self.evaluate(first.iter)
-        items = folding.elements(over)
-        if items is None or len(items) > ITEM_LIMIT:
-            items = [self.element(over)]
-            opaque[0] = True
-        for item in items:
-            self.spend()
-            self.assign(first.target, item)
-            if any(self._is_false(test) for test in first.ifs):
-                continue
-            if first.ifs and opaque[0]:
-                self.acts.guarded = True
-            if rest:
-                self._rounds(rest, body, opaque)
-            else:
-                body()
-
-    def _is_false(self, test: ast.expr) -> bool:
-        value = self.evaluate(test)
-        return value.known is False or (value.known == 0 and type(value.known) is int)
-
-    # Assignment
-
-    def assign(self, target: ast.AST, value: Value) -> None:
-        kind = type(target)
-        if kind is ast.Name:
-            self.bind(target.id, value)  # type: ignore[attr-defined]
-        elif kind in (ast.Tuple, ast.List):
-            targets = target.elts  # type: ignore[attr-defined]
-            self.spend(len(value.known) // 4 if type(value.known) in (str, bytes) else 0)  # type: ignore[arg-type]
-            items = folding.elements(value)
-            for place, one in enumerate(targets):
-                if type(one) is ast.Starred:
-                    self.assign(one.value, Value(items=(items or [])[place:]) if items else unknown(value))
-                elif items is not None and place < len(items):
-                    self.assign(one, items[place])
-                else:
-                    self.assign(one, self.element(value))
-        elif kind is ast.Attribute:
-            owner = target.value  # type: ignore[attr-defined]
-            if type(owner) is ast.Name and len(self.attributes) < 256:
-                self.attributes[f"{owner.id}.{target.attr}"] = value  # type: ignore[attr-defined]
-            else:
-                self.evaluate(owner)
-        elif kind is ast.Subscript:
-            base = self.evaluate(target.value)  # type: ignore[attr-defined]
-            key = self.evaluate(target.slice)  # type: ignore[attr-defined]
-            if base.pairs is not None and key.is_known and len(base.pairs) < ITEM_LIMIT:
-                base.pairs[key.text] = value
-            elif (
-                base.items is not None
-                and type(key.known) is int
-                and -len(base.items) <= key.known < len(base.items)
-            ):
-                base.items[key.known] = value
-            elif base.name == "os.environ":
-                self.exported(key, value)
-        elif kind is ast.Starred:
-            self.assign(target.value, value)  # type: ignore[attr-defined]
-
-    def exported(self, key: Value, value: Value) -> None:
-        """A variable is set for the processes that the code starts."""
-        if key.is_known and key.text.startswith(("HERMES_", "LD_", "DYLD_", "BASH_ENV", "PROMPT_COMMAND")):
-            self.acts.ask(f"export {key.text}={self.acts.word(value)}")
-
-    # Calls
-
     def call(self, node: ast.Call) -> Value:
         target = node.func
         receiver, method = Value(), ""
@@ -543,8 +335,9 @@ class Expressions:
         made = Call(function.name, args, keywords, receiver, method, node.lineno, chained)
         return self.called(function, made, node)
 
+    @abstractmethod
     def called(self, function: Value, call: Call, node: ast.AST | None) -> Value:
-        raise NotImplementedError
+        """What a call does and gives."""
 
 
 def _slot(method: str) -> Callable[[Expressions, ast.AST], Value]:

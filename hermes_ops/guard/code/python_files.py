@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..judge.invocation import SECRET, UNKNOWN
-from . import folding
-from .python_expressions import PATH, Call
+from . import folding, text_methods
+from .python_names import PATH, Call
 from .value import Value, either
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def file_method(walk: Walk, call: Call) -> Value | None:
     if method in ("write", "writelines") and call.args:
         content = call.args[0]
         if content.items is not None:
-            content = folding.method(Value(""), "join", [content]) or Value()
+            content = text_methods.method(Value(""), "join", [content]) or Value()
         if receiver.name == "file(w)" and content.known in ("", b""):
             walk.acts.write(path, empties=True)
         else:

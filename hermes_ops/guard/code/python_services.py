@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..judge.invocation import REMOTE, SECRET, UNKNOWN
 from ..rules.names import names
-from .python_expressions import Call
+from .python_names import Call
 from .sql import mongo_findings, redis_findings, sql_findings
 from .value import Value, taint_of
 
@@ -19,11 +19,13 @@ Handler = Callable[["Walk", Call], "Value | None"]
 
 # Libraries whose calls talk to another machine.
 _NETWORK = (
-    "requests.", "httpx.", "aiohttp.", "urllib.request.", "urllib3.", "http.client.", "smtplib.", "aiosmtplib.",
+    "requests.", "httpx.", "aiohttp.", "urllib.request.", "urllib3.", "http.client.", "smtplib.",
+    "aiosmtplib.",
     "ftplib.", "socket.", "ssl.", "websocket.", "websockets.", "paramiko.", "boto3.", "telnetlib.", "xmlrpc.",
     "dns.", "imaplib.", "pycurl.", "treq.", "google.cloud.", "slack_sdk.", "slack.", "telegram.", "discord.",
-    "paho.", "pika.", "kafka.", "azure.", "dropbox.", "asyncssh.", "pysftp.", "nc.", "scp.", "tornado.httpclient.",
-    "asyncio.open_connection()", "asyncio.open_connection()[]", "httplib2.", "grequests.", "curl_cffi.", "openai.",
+    "paho.", "pika.", "kafka.", "azure.", "dropbox.", "asyncssh.", "pysftp.", "nc.", "scp.",
+    "tornado.httpclient.",
+    "asyncio.open_connection()", "asyncio.open_connection()[]", "httplib2.", "grequests.", "curl_cffi.",
 )  # fmt: skip
 # Methods that send, whoever they belong to.
 _SENDS = names(
@@ -143,16 +145,16 @@ _SMALL = frozenset(
     ["delete_object", "delete_message", "delete_item", "delete_message_batch", "delete_tags", "delete_blob"]
 )
 _ENDS = ("delete", "terminate_", "purge_", "destroy", "prune", "deregister_", "begin_delete")
+_EACH_PROCESS = frozenset(f"psutil.process_iter()[].{name}" for name in ("kill", "terminate", "send_signal"))
 
 
 def cloud(walk: Walk, call: Call) -> Value | None:
     """Resources of a cloud account, a cluster or a container engine that are deleted."""
     if call.name.startswith(_CLOUD) and call.method.startswith(_ENDS) and call.method not in _SMALL:
         walk.acts.report("code.cloud-deletion", call.method)
-    elif call.name.startswith("psutil.") and call.method in ("kill", "terminate", "send_signal"):
-        if call.name.startswith("psutil.process_iter()"):
-            if walk.acts.guarded:
-                walk.acts.ask("pkill -9 name")
-            else:
-                walk.acts.report("code.processes-ended")
+    elif call.name in _EACH_PROCESS:
+        if walk.acts.guarded:
+            walk.acts.ask("pkill -9 name")
+        else:
+            walk.acts.report("code.processes-ended")
     return None

@@ -8,7 +8,7 @@ from bisect import bisect_right
 
 from ..rules.names import names
 from .acts import Acts, Exhausted
-from .python_expressions import MARK
+from .python_names import MARK
 from .python_walk import Walk
 from .value import Value
 
@@ -31,7 +31,8 @@ _RISKY = re.compile(
 )
 # Read first, so that no crowd of other calls hides them.
 _STRONG = names(
-    "system popen Popen check_call check_output getoutput getstatusoutput rmtree execv execve execvp execvpe execl execlp "
+    "system popen Popen check_call check_output getoutput getstatusoutput rmtree execv execve execvp execvpe "
+    "execl execlp "
     "execle spawn spawnl spawnv spawnlp spawnvp exec eval terminal dup2 kill killpg create_subprocess_shell "
     "create_subprocess_exec write_file executescript"
 )
@@ -48,8 +49,9 @@ _DESTRUCTIVE = re.compile(
     r"\brm\s+-\w*r|\bmkfs|\bdd\s+.*of=|\b(?:shutdown|reboot|poweroff)\b|/dev/(?:sd|nvme|tcp)"
 )
 _PROCESSES = names(
-    "system popen run call check_call check_output Popen getoutput getstatusoutput terminal execv execve execvp execvpe "
-    "execl execlp execle spawnl spawnv spawnlp spawnvp create_subprocess_shell create_subprocess_exec posix_spawn"
+    "system popen run call check_call check_output Popen getoutput getstatusoutput terminal execv execve "
+    "execvp execvpe execl execlp execle spawnl spawnv spawnlp spawnvp posix_spawn create_subprocess_shell "
+    "create_subprocess_exec"
 )
 _REMOVERS = frozenset(["rmtree", "unlink", "remove"])
 

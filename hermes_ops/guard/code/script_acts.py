@@ -65,9 +65,9 @@ def _words(script: Script, args: list[Value], name: str) -> Value | None:
         script.run(words[0])
     elif words:
         first = words[0]
-        if first.is_text and re.search(r"(?:^|/)(?:ba|z|da|k)?sh$", first.text):
-            if len(words) == 1 or all(word.text.startswith("-i") for word in words[1:2]):
-                script.shell_started = True
+        is_bare = len(words) == 1 or words[1].text.startswith("-i")
+        if is_bare and first.is_text and re.search(r"(?:^|/)(?:ba|z|da|k)?sh$", first.text):
+            script.shell_started = True
         script.acts.run_words(words)
     return Value(name=f"{name}()")
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from ..rules.names import names
 
-# Kinds: "shell" runs its first argument as shell text, or all as a program and its arguments; "words" a program
-# and a list; "remove", "tree" (with all below), "write" (path first), "open" (path, mode), "read", "move", "copy",
-# "link", "mode" (path, mode), "mode-first", "owner", "owner-first", "eval", "folder", "send", "fetch", "connect",
-# "kill" (process first), "kill-second", "glob", "truncate", "list" (a folder's names), "require".
+# Kinds: "shell" runs its first argument as shell text, or all as a program and its arguments; "words" a
+# program and a list; "remove", "tree" (with all below), "write" (path first), "open" (path, mode), "read",
+# "move", "copy", "link", "mode" (path, mode), "mode-first", "owner", "owner-first", "eval", "folder", "send",
+# "fetch", "connect", "kill" (process first), "kill-second", "glob", "truncate", "list" (a folder's names),
+# "require".
 _NODE = {
     "shell": (
         "child_process.exec child_process.execSync exec execSync shell.exec shelljs.exec execaCommand "
@@ -55,7 +56,9 @@ _NODE = {
     ),
     "connect": "net.connect net.createConnection net.Socket tls.connect Deno.connect Bun.connect",
     "kill": "process.kill Deno.kill",
-    "require": "require import createRequire process.mainModule.require module.require process.getBuiltinModule",
+    "require": (
+        "require import createRequire process.mainModule.require module.require process.getBuiltinModule"
+    ),
 }
 _PERL = {
     "shell": "system exec readpipe CORE::system CORE::exec CORE.system CORE.exec",
@@ -188,13 +191,13 @@ KINDS: dict[str, dict[str, str]] = {
 }
 # Methods that mean the same on whatever they are called.
 METHODS: dict[str, dict[str, str]] = {
-    "node": {"post": "send", "send": "send", "write": "send", "query": "sql", "execute": "sql"},
-    "perl": {"post": "send", "post_form": "send", "put": "send", "request": "send", "do": "sql", "get": "fetch"},
-    "ruby": {"post": "send", "puts": "send", "print": "send", "write": "send", "request": "send", "execute": "sql",
-             "rmtree": "self-tree", "exec": "sql"},
+    "node": dict.fromkeys(["post", "send", "write"], "send") | dict.fromkeys(["query", "execute"], "sql"),
+    "perl": dict.fromkeys(["post", "post_form", "put", "request"], "send") | {"do": "sql", "get": "fetch"},
+    "ruby": dict.fromkeys(["post", "puts", "print", "write", "request"], "send")
+    | {"execute": "sql", "exec": "sql", "rmtree": "self-tree"},
     "php": {"query": "sql", "exec": "sql", "post": "send"},
     "lua": {"send": "send", "execute": "sql"},
-}  # fmt: skip
+}
 
 # Words that introduce or modify, and stand for nothing themselves.
 SKIPPED = names(

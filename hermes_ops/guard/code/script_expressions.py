@@ -1,4 +1,4 @@
-"""Reads expressions of script languages from their tokens: operands, operators, brackets, what follows a name."""
+"""Reads expressions of script languages from their tokens: operands, operators, brackets."""
 
 from __future__ import annotations
 
@@ -145,10 +145,11 @@ class Expressions(ABC):
         ahead = 0
         while (token := self.peek(ahead)) is not None and token.kind == END and token.text == "\n":
             ahead += 1
-        if token is not None and token.kind == OPERATOR and ahead:
-            if token.text in (".", "->", "?.", self.plus) and token.text:
-                self.at += ahead
-                return token.text == self.plus
+        if token is None or token.kind != OPERATOR or not ahead:
+            return False
+        if token.text in (".", "->", "?.", self.plus):
+            self.at += ahead
+            return token.text == self.plus
         return False
 
     def operand(self) -> Value:

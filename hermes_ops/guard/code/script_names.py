@@ -1,4 +1,4 @@
-"""Names of script languages: what they are bound to, imports, loops, members, variables of the environment."""
+"""Names of script languages: what they are bound to, imports, loops, members, the environment."""
 
 from __future__ import annotations
 
@@ -218,8 +218,9 @@ class Names(Expressions):
             return Value(name=f".{attr}", of=value)
         if value.items is not None and attr in ("length", "size", "first", "last"):
             return value.items[0] if attr == "first" and value.items else Value()
-        return Value(name=f"{name}.{attr}" if name and len(name) < 160 else f".{attr}", taint=value.taint,
-                     source=value.source, of=value if value.items is not None or value.of is not None else value.of)  # fmt: skip
+        full = f"{name}.{attr}" if name and len(name) < 160 else f".{attr}"
+        made_of = value if value.items is not None or value.of is not None else None
+        return Value(name=full, taint=value.taint, source=value.source, of=made_of)
 
     def variable(self, name: str) -> Value:
         """One variable of the environment."""

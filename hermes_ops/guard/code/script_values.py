@@ -176,10 +176,10 @@ def _unpack(args: list[Value]) -> Value | None:
 
 
 def _repeat(args: list[Value]) -> Value | None:
-    if len(args) == 2 and args[0].is_text and type(args[1].known) is int:
-        if 0 <= args[1].known * len(args[0].text) <= TEXT_LIMIT:
-            return Value(args[0].text * args[1].known)
-    return None
+    if len(args) != 2 or not args[0].is_text or type(args[1].known) is not int:
+        return None
+    times = args[1].known
+    return Value(args[0].text * times) if 0 <= times * len(args[0].text) <= TEXT_LIMIT else None
 
 
 def _list(args: list[Value]) -> Value | None:

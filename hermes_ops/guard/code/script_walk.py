@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 
 from ..judge.invocation import OPAQUE, REMOTE, SECRET, UNKNOWN
+from ..rules.names import names
 from .acts import ENVIRONMENT, Acts, Exhausted
 from .script_calls import KINDS, METHODS
 from .script_expressions import DEPTH
@@ -16,6 +17,8 @@ from .value import DECODED, Value, unknown
 
 _JOINERS = frozenset([".", "->", "::", "?.", "&."])
 _BARE_CALLS = frozenset(["perl", "ruby", "lua", "php", "awk"])
+# Words that go on with the statement behind a call without arguments.
+_AFTER_CALLS = names("if unless while until or and for foreach x eq do")
 _SHELL_PROGRAM = re.compile(
     r"\s*(?:exec\s+)?(?:/\S*/)?(?:ba|z|da|k)?sh(?:\.exe)?(?:\s+-[il]+)*\s*(?:[0-9]*[<>]&?\s*\S+\s*)*\Z"
 )
@@ -56,97 +59,64 @@ class Script(Names):
     def postfix(self, value: Value, token: Token | None = None) -> Value:
         receiver = Value()
         while (following := self.peek()) is not None:
-            text = following.text
-            if (following.kind == OPERATOR and text in _JOINERS) or (
-                text == ":" and self.language == "lua" and following.kind == OPERATOR
-            ):
+            text = following.text if following.kind == OPERATOR else ""
+            if text in _JOINERS or (text == ":" and self.language == "lua"):
                 after = self.peek(1)
-                if after is None or after.kind != NAME:
-                    if after is not None and after.text == "(" and text in (".", "->", "?."):
-                        self.at += 1
-                        continue
-                    if after is not None and after.text in ("[", "{") and text in ("->", "?."):
-                        self.at += 1
-                        continue
+                if after is None or (text == "." and self.language in ("perl", "php")):
                     break
-                if text == "." and self.language in ("perl", "php"):
+                if after.kind == NAME:
+                    self.at += 2
+                    receiver, token = value, after
+                    value = self.member(value, after.text.replace("->", ".").replace("::", "."))
+                elif after.text in ("(", "[", "{"):
+                    self.at += 1
+                else:
                     break
-                self.at += 2
-                receiver = value
-                value = self.member(value, after.text.replace("->", ".").replace("::", "."))
-                token = after
-                continue
-            if (
-                following.kind == OPERATOR
-                and text == "("
-                and (not following.spaced or self.language not in ("ruby", "awk"))
-            ):
-                if not value.name and value.function is None and not value.is_text:
+            elif text == "(" and not (following.spaced and self.language in ("ruby", "awk")):
+                if not value.name and not value.is_text:
                     break
                 self.bind_callback(receiver)
                 self.at += 1
-                args = self.listed(")")
-                value, receiver = self.called(value, receiver, args), Value()
-                continue
-            if following.kind == OPERATOR and text == "[" and not following.spaced:
+                value, receiver = self.called(value, receiver, self.listed(")")), Value()
+            elif text == "[" and not following.spaced:
                 self.at += 1
-                keys = self.listed("]")
-                value = self.item(value, keys)
-                continue
-            if (
-                following.kind == OPERATOR
-                and text == "{"
-                and self.language == "perl"
-                and token is not None
-                and not following.spaced
-            ):
-                if token.text[:1] == "$":
-                    self.at += 1
-                    key = "".join(self._until("}"))
-                    value = self.variable(key) if token.text == "$ENV" else Value(name=f"{token.text}{{}}")
-                    continue
-            if (
-                following.kind == STRING
-                and token is not None
-                and not following.spaced
-                and following.parts is not False
-            ):
-                if self.language == "node" and self.kind_of(value.name) == "shell":
-                    self.at += 1
-                    value = self.called(value, receiver, [self.text(following)])
-                    continue
-            if self._is_bare_call(value, token, following):
+                value = self.item(value, self.listed("]"))
+            elif text == "{" and self._is_element(token, following):
+                self.at += 1
+                key = "".join(self._until("}"))
+                name = token.text if token is not None else ""
+                value = self.variable(key) if name == "$ENV" else Value(name=f"{name}{{}}")
+            elif self._is_tag(value, token, following):
+                self.at += 1
+                value = self.called(value, receiver, [self.text(following)])
+            elif self._is_bare_call(value, token, following):
                 value, receiver = self.called(value, receiver, self.arguments()), Value()
-                continue
-            if (following.kind == OPERATOR and text == "{") or following.text == "do":
-                if self.language == "ruby" and value.name:
+            else:
+                if (text == "{" or following.text == "do") and self.language == "ruby" and value.name:
                     self.bind_block(
                         receiver if receiver.name or receiver.is_text or receiver.items else value
                     )
-            break
-        if (
-            token is not None
-            and value.name
-            and self.language in ("perl", "ruby")
-            and self.kind_of(value.name) == "shell"
-        ):
-            return value
-        if value.name in _FORKS and token is not None and value.of is None:
-            return Value(name=value.name)
+                break
         return value
 
+    def _is_element(self, token: Token | None, following: Token) -> bool:
+        """$hash{key} of Perl."""
+        return (
+            self.language == "perl" and token is not None and token.text[:1] == "$" and not following.spaced
+        )
+
+    def _is_tag(self, value: Value, token: Token | None, following: Token) -> bool:
+        """$`command` of JavaScript."""
+        if self.language != "node" or token is None or following.kind != STRING or following.spaced:
+            return False
+        return self.kind_of(value.name) == "shell"
+
     def _is_bare_call(self, value: Value, token: Token | None, following: Token) -> bool:
+        """Do arguments without brackets follow: `system "ls"`?"""
         if self.language not in _BARE_CALLS or token is None or not value.name:
             return False
         kind = self.kind_of(value.name)
-        method = value.name.rpartition(".")[2]
-        if (
-            not kind
-            and not (value.name.startswith(".") and method in self.methods)
-            and method not in self.methods
-        ):
-            return False
-        if not kind and self.language not in ("ruby",):
+        if not kind and not (self.language == "ruby" and value.name.rpartition(".")[2] in self.methods):
             return False
         if self.language == "lua":
             return following.kind == STRING
@@ -156,25 +126,12 @@ class Script(Names):
             if kind in ("remove", "tree") and following.text in ("for", "foreach"):
                 self.at += 1
                 return True
-            return following.text not in (
-                "if",
-                "unless",
-                "while",
-                "until",
-                "or",
-                "and",
-                "for",
-                "foreach",
-                "x",
-                "eq",
-                "do",
-            )
-        return following.kind == OPERATOR and (
-            (following.text in ("\\", "<", "[", "*")
-            and (self.language in ("perl", "ruby"))
-            and (following.spaced or following.text == "<"))
-            or (following.text in ("(", "-", "{") and following.spaced and self.language in ("perl", "ruby", "awk"))
-        )  # fmt: skip
+            return following.text not in _AFTER_CALLS
+        if following.kind != OPERATOR or self.language not in ("perl", "ruby", "awk"):
+            return False
+        if following.text in ("(", "-", "{"):
+            return following.spaced
+        return following.text == "<" or (following.text in ("\\", "[", "*") and following.spaced)
 
     def kind_of(self, name: str) -> str:
         """What a function stands for, a key of ACTS; "" for nothing."""

@@ -211,8 +211,8 @@ class Reader:
             return last.text not in (")", "]", "}")
         if last.kind == NAME:
             return last.text in (
-                "return", "typeof", "case", "in", "of", "and", "or", "not", "if", "unless", "split", "grep", "when",
-                "while", "print", "match", "join", "map", "puts", "await", "else",
+                "return", "typeof", "case", "in", "of", "and", "or", "not", "if", "unless", "split", "grep",
+                "when", "while", "print", "match", "join", "map", "puts", "await", "else",
             )  # fmt: skip
         return last.kind == END
 

@@ -34,8 +34,8 @@ _FORMS = {
     "format-volume": "disk", "clear-disk": "disk", "initialize-disk": "disk", "remove-partition": "disk",
     "invoke-expression": "iex", "iex": "iex", "invoke-command": "iex", "icm": "iex",
     "start-process": "start", "saps": "start", "start": "start",
-    "invoke-webrequest": "fetch", "iwr": "fetch", "invoke-restmethod": "fetch", "irm": "fetch", "curl": "fetch",
-    "wget": "fetch", "start-bitstransfer": "fetch",
+    "invoke-webrequest": "fetch", "iwr": "fetch", "invoke-restmethod": "fetch", "irm": "fetch",
+    "curl": "fetch",     "wget": "fetch", "start-bitstransfer": "fetch",
     "set-content": "write", "add-content": "write", "out-file": "write", "sc": "write", "ac": "write",
     "clear-content": "clear", "clc": "clear",
     "get-content": "read", "gc": "read", "cat": "read", "type": "read",
@@ -46,9 +46,11 @@ _FORMS = {
     "foreach": "nothing", "if": "nothing", "else": "nothing", "while": "nothing", "function": "nothing",
     "param": "nothing", "return": "nothing", "try": "nothing", "catch": "nothing", "select-object": "nothing",
     "set-executionpolicy": "nothing", "write-host": "nothing", "write-output": "nothing", "echo": "nothing",
-    "select-string": "nothing", "where-object": "nothing", "foreach-object": "nothing", "get-childitem": "list",
-    "gci": "list", "ls": "list", "dir": "list",
-    "cmd": "cmd", "cmd.exe": "cmd", "powershell": "powershell", "powershell.exe": "powershell", "pwsh": "powershell",
+    "select-string": "nothing", "where-object": "nothing",
+    "foreach-object": "nothing",
+    "get-childitem": "list",     "gci": "list", "ls": "list", "dir": "list",
+    "cmd": "cmd", "cmd.exe": "cmd", "powershell": "powershell", "powershell.exe": "powershell",
+    "pwsh": "powershell",
 }  # fmt: skip
 _VALUED = frozenset(
     ["-include", "-exclude", "-filter", "-erroraction", "-ea", "-encoding", "-method", "-uri"]

@@ -1,4 +1,4 @@
-"""The rules that only code can break, with verdicts and words; what has a shell form is under the shell's rules."""
+"""The rules that only code can break, with their verdicts and words."""
 
 from __future__ import annotations
 

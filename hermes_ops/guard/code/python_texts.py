@@ -1,0 +1,154 @@
+"""Code that Python makes of text, and names that it looks up by text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ..judge.invocation import OPAQUE, REMOTE, UNKNOWN
+from .python_names import PATH, Call, canonical
+from .value import DECODED, Value, either, taint_of, unknown
+
+if TYPE_CHECKING:
+    from .python_walk import Walk
+
+Handler = Callable[["Walk", Call], "Value | None"]
+
+_RISKY_OWNERS = frozenset(["os", "subprocess", "shutil", "builtins", "", "pty", "ctypes"])
+
+
+def execute(walk: Walk, call: Call) -> Value:
+    code = call.arg(0, "source", "code")
+    if code is None:
+        return Value()
+    for one in code.each():
+        if one.name == "compile()" and one.of is not None:
+            one = one.of
+        text = one.text
+        if DECODED in one.taint:
+            walk.acts.report("code.decoded-exec")
+        if type(one.known) in (str, bytes) and text != UNKNOWN:
+            if not walk.text(text):
+                walk.acts.execute(one, weak=UNKNOWN not in text)
+        elif one.name in ("file content", "sys.stdin.read()", "lambda") and not one.taint:
+            if one.name == "sys.stdin.read()":
+                walk.acts.execute(one)
+        else:
+            walk.acts.execute(one)
+    return Value()
+
+
+def _evaluate(walk: Walk, call: Call) -> Value:
+    code = call.arg(0, "source")
+    if code is None:
+        return Value()
+    results = []
+    for one in code.each():
+        if one.name == "compile()" and one.of is not None:
+            one = one.of
+        text = one.text
+        if DECODED in one.taint:
+            walk.acts.report("code.decoded-exec")
+        if type(one.known) in (str, bytes) and text.strip(UNKNOWN):
+            value = walk.expression_text(text)
+            if value is not None:
+                results.append(value)
+            elif OPAQUE in one.taint or REMOTE in one.taint:
+                walk.acts.execute(one)
+        else:
+            from_outside = one.name in ("sys.stdin.read()", "input()", "os.environ[]", "sys.argv[]")
+            walk.acts.execute(one, weak=not from_outside)
+    return either(results) if results else Value()
+
+
+def _compile(walk: Walk, call: Call) -> Value:
+    code = call.arg(0, "source")
+    return Value(name="compile()", of=code) if code is not None else Value()
+
+
+def _load_object(walk: Walk, call: Call) -> Value | None:
+    """pickle.loads: a pickle from the network runs what it likes."""
+    data = call.arg(0)
+    if data is not None and REMOTE in taint_of([data])[0]:
+        walk.acts.report("code.remote-exec", "a pickle")
+    return unknown(*call.args, name="pickle")
+
+
+def _import_module(walk: Walk, call: Call) -> Value | None:
+    module = call.arg(0, "name")
+    if module is None or not module.is_known:
+        if module is not None and OPAQUE in module.taint:
+            walk.acts.report("code.opaque-exec")
+        return None
+    name = module.text
+    if call.name == "__import__":
+        name = name.partition(".")[0] if len(call.args) < 4 else name
+    return Value(name=canonical(name))
+
+
+def _getattr(walk: Walk, call: Call) -> Value | None:
+    if len(call.args) < 2:
+        return None
+    owner, name = call.args[0], call.args[1]
+    if name.is_known and name.is_text:
+        if owner.is_text and owner.name != PATH:
+            return Value(name=f"str.{name.text}", of=owner)
+        return walk.member(owner, name.text)
+    if OPAQUE in name.taint and owner.name in _RISKY_OWNERS:
+        walk.acts.report("code.opaque-exec")
+    return unknown(owner, name)
+
+
+def _run_file(walk: Walk, call: Call) -> Value:
+    """runpy.run_path, execfile: a file of the code's own is judged, another one is a script like any."""
+    path = call.arg(0, "path_name")
+    if path is not None:
+        content = walk.acts.read(path)
+        if type(content.known) is str:
+            walk.text(content.text)
+        elif content.taint & {REMOTE, OPAQUE}:
+            walk.acts.execute(content)
+    return Value()
+
+
+def _vars(walk: Walk, call: Call) -> Value:
+    return Value(name="vars()", of=call.args[0] if call.args else None)
+
+
+def _method_caller(walk: Walk, call: Call) -> Value | None:
+    return Value(name="operator.attrgetter()", of=call.args[0]) if call.args else None
+
+
+def attribute_got(walk: Walk, call: Call, function: Value) -> Value | None:
+    owner = function.of
+    if owner is not None and owner.is_text and call.args:
+        value = call.args[0]
+        for name in owner.text.split("."):
+            value = walk.member(value, name)
+        return value
+    return None
+
+
+TEXT_CALLS: dict[str, Handler] = {
+    "exec": execute,
+    "eval": _evaluate,
+    "compile": _compile,
+    "code.InteractiveInterpreter().runsource": execute,
+    "code.InteractiveInterpreter().runcode": execute,
+    "get_ipython().run_cell": execute,
+    "get_ipython().ex": execute,
+    "runpy.run_path": _run_file,
+    "execfile": _run_file,
+    "timeit.timeit": execute,
+    "cProfile.run": execute,
+    "pickle.loads": _load_object,
+    "pickle.load": _load_object,
+    "joblib.load": _load_object,
+    "__import__": _import_module,
+    "importlib.import_module": _import_module,
+    "importlib.__import__": _import_module,
+    "getattr": _getattr,
+    "object.__getattribute__": _getattr,
+    "vars": _vars,
+    "operator.attrgetter": _method_caller,
+}
