@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from .expansions import merged
 from .source import Source
@@ -16,6 +17,7 @@ _UNITS = 600
 _UNKNOWN = (Param("", "bad"),)
 
 _SIGNS = re.compile(r"[{},]|[^{},]+")
+_NAME_GOES_ON = re.compile(r"[A-Za-z0-9_]+")
 _SEQUENCE = re.compile(r"(-?[0-9]+|[A-Za-z])\.\.(-?[0-9]+|[A-Za-z])(?:\.\.(-?[0-9]+))?\Z")
 
 # A word as brace expansion sees it: the three signs, and everything else.
@@ -41,11 +43,34 @@ def braced(source: Source, parts: tuple[Part, ...], span: Span) -> list[Word]:
     if len(units) > _UNITS:
         return [Word(parts, span), Word(_UNKNOWN, span)]
     results, more = _expand(units, pairs, 0, len(units))
+    for name in _names_before_braces(source, units, span):
+        for result in results:
+            _lengthen(result, name)
     source.spend(sum(map(len, results)) // 4)
     words = [Word(merged([_copy(part) for part in result]), span) for result in results]
     if more:
         words.append(Word(_UNKNOWN, span))
     return words
+
+
+def _names_before_braces(source: Source, units: list[_Unit], span: Span) -> list[Param]:
+    """The parameters written as `$name{`: braces come first, so what they give may go on with the name."""
+    raw = source.text[span[0] : span[1]]
+    return [
+        unit
+        for unit, after in pairwise(units)
+        if type(unit) is Param and after == "{" and f"${unit.name}{{" in raw and unit.name.isidentifier()
+    ]
+
+
+def _lengthen(result: list[Part], name: Param) -> None:
+    """Give a parameter what follows it of a name."""
+    for at, (part, after) in enumerate(pairwise(result)):
+        if part is name and type(after) is Text and not after.quoted:
+            more = _NAME_GOES_ON.match(after.value)
+            if more:
+                result[at : at + 2] = [Param(name.name + more[0]), Text(after.value[more.end() :])]
+                return
 
 
 def _copy(part: Part) -> Part:

@@ -140,11 +140,7 @@ def dollar(source: Source, pos: int, parts: list[Part], quoted: bool) -> int:
             source.join(pos + 2)
             text = source.text
         if text.startswith("(", pos + 2):
-            end = closing(source, pos + 1)
-            if end >= 0:
-                part, pos = arithmetic(source, pos + 3, end, quoted)
-                parts.append(part)
-                return pos + 2
+            return _double_parenthesis(source, pos + 1, quoted, parts)
         return substitution(source, pos + 2, "$(", quoted, parts)
     if sign == "{":
         return _parameter(source, pos, parts, quoted)
@@ -165,6 +161,29 @@ def dollar(source: Source, pos: int, parts: list[Part], quoted: bool) -> int:
         return match.end()
     parts.append(Text("$", quoted))
     return pos + 1
+
+
+def _double_parenthesis(source: Source, pos: int, quoted: bool, parts: list[Part]) -> int:
+    """Read `((...))` behind a `$` at `pos`: arithmetic, or a substitution that begins with a subshell.
+
+    Which of them it is bash sees when it gets there, so one that cannot be read is no error before.
+    """
+    end = closing(source, pos)
+    if end >= 0:
+        part, end = arithmetic(source, pos + 2, end, quoted)
+        parts.append(part)
+        return end + 2
+    state = source.state()
+    try:
+        return substitution(source, pos + 1, "$(", quoted, parts)
+    except Unreadable as error:
+        closing(source, pos)
+        end = source.parens.get(pos, -1)
+        if end < 0:
+            raise
+        source.restore(state)
+        source.inside.append(Unreadable(f"in a substitution, {error.what}", pos))
+        return end + 1
 
 
 def substitution(source: Source, pos: int, kind: str, quoted: bool, parts: list[Part]) -> int:
@@ -236,12 +255,16 @@ def arithmetic(source: Source, pos: int, end: int, quoted: bool) -> tuple[Arithm
             pos += 1
             continue
         source.spend(1)
-        read = dollar if match[0] == "$" else _backquoted
-        pos = read(source, match.start(), inner, True)
+        state = source.state()
+        try:
+            pos = (dollar if match[0] == "$" else _backquoted)(source, match.start(), inner, True)
+        except Unreadable as error:
+            # bash looks into it only when it gets there.
+            source.restore(state)
+            source.inside.append(Unreadable(f"in arithmetic, {error.what}", start))
+            pos = len(source.text)
         end -= len(text) - len(source.text)
         text = source.text
-    if pos > end + 1:
-        raise Unreadable("an arithmetic expression that ends inside a substitution", start)
     return Arithmetic(text[start:end], _without_text(inner), quoted), end
 
 

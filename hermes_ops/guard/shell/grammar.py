@@ -257,6 +257,11 @@ def redirection(source: Source, pos: int) -> tuple[Redirect, int]:
         assert match
     source.spend(1)
     op, fd = match[5], match[4] or ""
+    after = TOKEN.match(source.text, match.end())
+    if after and after[4] and op in ("<&", ">&"):
+        # A number may stand right before the next redirection.
+        end = after.end(4)
+        return Redirect(op, Word((Text(after[4]),), after.span(4)), fd.strip("{}")), end
     target, end = word(source, match.end(), f"the target of {op}")
     document = None
     if op == "<<" or op == "<<-":

@@ -47,7 +47,7 @@ class Source:
 
     A backslash-newline inside a token is taken out of `text` when it is met, so offsets are those of the text
     without it until `original` turns them back. `script` (source, offset, and a list that gets the items as
-    they are read) and `command` (source, offset) are the grammar: words need it for the substitutions in them.
+    they are read) and `command` (source, offset) are the grammar, which words need for substitutions.
     """
 
     __slots__ = (
@@ -104,6 +104,13 @@ class Source:
         self.inside += [Unreadable(one.what, at) for one in piece.inside]
         if error:
             self.inside.append(Unreadable(f"{where}, {error.what}", at))
+
+    def state(self) -> tuple[int, list[Pending], int, int]:
+        """What an error inside a construct would leave wrong, for `restore`."""
+        return self.depth, self.pending, self.begun, self.substituted
+
+    def restore(self, state: tuple[int, list[Pending], int, int]) -> None:
+        self.depth, self.pending, self.begun, self.substituted = state
 
     def enter(self) -> None:
         """One level of nesting further; `depth` is put up again by whoever called this."""

@@ -42,7 +42,9 @@ def pieces(source: Source, pos: int, parts: list[Part]) -> int:
         else:
             if match[0] == "(":
                 last = parts[-1] if parts else None
-                if type(last) is not Text or last.quoted or not last.value.endswith(_PATTERN_SIGNS):
+                is_pattern = type(last) is Text and not last.quoted and last.value.endswith(_PATTERN_SIGNS)
+                # `name!()` defines a function where extended patterns are off, as they are in scripts.
+                if not is_pattern or text.startswith("()", pos):
                     break
                 after = pattern_group(source, pos, parts)
             else:

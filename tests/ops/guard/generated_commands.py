@@ -40,6 +40,8 @@ class Script:
         self.names: list[str] = []
         self.numbers = 0
         self.in_backquotes = False
+        self.substituted = False
+        self.has_document = False
         self.script(depth)
         if self.bodies or self.random.random() < 0.5:
             self.newline()
@@ -70,7 +72,8 @@ class Script:
 
     def end(self) -> None:
         """The end of a command inside a list: a semicolon or a newline."""
-        if self.bodies or self.chance(0.4):
+        # bash 5.2 runs a substitution from its own print of it, which has no `;` after a here-document.
+        if self.bodies or self.chance(0.4) or (self.substituted and self.has_document):
             self.newline()
             if self.chance(0.1):
                 self.put("\n")
@@ -79,13 +82,13 @@ class Script:
 
     def captured(self, write, *arguments) -> str:
         """What `write` writes, with the here-documents that it begins."""
-        written, bodies = self.written, self.bodies
-        self.written, self.bodies = [], []
+        before = self.written, self.bodies, self.substituted, self.has_document
+        self.written, self.bodies, self.substituted, self.has_document = [], [], True, False
         write(*arguments)
         if self.bodies:
             self.newline()
         text = "".join(self.written)
-        self.written, self.bodies = written, bodies
+        self.written, self.bodies, self.substituted, self.has_document = before
         return text
 
     # Lists and commands.
@@ -130,6 +133,7 @@ class Script:
             self.function,
             self.nested_subshell,
             self.evaluated,
+            self.held,
         )
         compound(depth - 1)
 
@@ -181,7 +185,7 @@ class Script:
             self.put("elif ")
             self.test(depth) if self.chance(0.5) else self.simple(depth)
             self.end()
-            self.put("then\n")
+            self.put("then ")
             self.script(depth)
             self.end()
         if self.chance(0.5):
@@ -204,7 +208,7 @@ class Script:
         self.body(depth)
 
     def for_words(self, depth: int) -> None:
-        name = self.name()
+        name = self.new("v")
         self.put("for ", name, " in")
         for _ in range(self.one(1, 2, 3)):
             self.blank()
@@ -212,18 +216,23 @@ class Script:
         self.end()
         self.names.append(name)
         self.body(depth)
+        self.names.pop()
 
     def for_numbers(self, depth: int) -> None:
-        name = self.name()
+        # A name that nothing else sets, or the loop might not end.
+        name = self.new("i")
         self.put(f"for (({name}=0; {name}<{self.one(1, 2)}; {name}++))")
         self.end()
         self.names.append(name)
         self.body(depth)
+        self.names.pop()
 
     def case(self, depth: int) -> None:
         self.put("case ")
         self.word(depth)
-        self.put(" in", self.one(" ", "\n"))
+        self.put(" in ")
+        if self.bodies or self.chance(0.5):
+            self.newline()
         for _ in range(self.one(1, 2)):
             self.put(
                 self.one("", "("),
@@ -233,7 +242,9 @@ class Script:
             self.script(depth)
             if self.bodies:
                 self.newline()
-            self.put(self.one(" ;;", ";;\n", " ;& ", " ;;& "), " ")
+            self.put(self.one(" ;; ", ";;", " ;& ", " ;;& "), " ")
+            if self.chance(0.5):
+                self.newline()
         self.put("esac")
         self.redirections(depth, 0.1)
 
@@ -263,8 +274,7 @@ class Script:
         self.redirections(depth, 0.1)
 
     def function(self, depth: int) -> None:
-        self.numbers += 1
-        name = f"work{self.numbers}"
+        name = self.new("work")
         self.put(self.one(f"{name}() ", f"function {name} ", f"function {name} () ", f"{name} ( ) "))
         self.one(self.group, self.subshell)(depth)
         self.end()
@@ -277,6 +287,16 @@ class Script:
         text = self.captured(self.script, min(depth, 1))
         self.put("eval ", shlex.quote(text))
 
+    def held(self, depth: int) -> None:
+        """A command whose name is the value of a variable."""
+        name = self.name()
+        self.put("{ ", name, "=", self.one(*STUBS))
+        self.end()
+        self.put(self.one(f"${name}", f'"${name}"', f"${{{name}}}", f"${{{name}:-nix}}", f"${name}''"))
+        self.arguments(depth)
+        self.end()
+        self.put("}")
+
     def simple(self, depth: int) -> None:
         if self.chance(0.15):
             self.assignment(depth)
@@ -286,6 +306,9 @@ class Script:
             self.blank()
         self.redirections(depth, 0.05, before=True)
         self.command_word(depth)
+        self.arguments(depth)
+
+    def arguments(self, depth: int) -> None:
         for _ in range(self.one(0, 1, 1, 2, 3)):
             self.blank()
             self.word(depth)
@@ -299,11 +322,6 @@ class Script:
             self.put(stub)
         elif kind < 0.75:
             self.quoted(stub)
-        elif kind < 0.80:
-            name = self.name()
-            self.put(f"{name}={stub}")
-            self.end()
-            self.put(self.one(f"${name}", f'"${name}"', f"${{{name}}}", f"${{{name}:-nix}}"))
         elif kind < 0.85:
             self.put("{", stub, ",", self.one(*_PLAIN[:26]), "}")
         elif kind < 0.9:
@@ -327,17 +345,21 @@ class Script:
             self.put("=(")
             for _ in range(self.one(0, 1, 2)):
                 self.word(depth)
-                self.put(self.one(" ", "\n"))
+                self.newline() if self.chance(0.3) else self.put(" ")
             self.put(")")
         else:
             self.put(self.one("[0]=", "[1 + 1]=", "[2]+="))
             self.word(depth, braces=False)
-        self.names.append(name)
 
     # Words.
 
     def name(self) -> str:
+        """A variable that is set, and read only by a command that sets it itself."""
         return self.one("x", "y", "list", "_n", "Item2")
+
+    def new(self, kind: str) -> str:
+        self.numbers += 1
+        return f"{kind}{self.numbers}"
 
     def word(self, depth: int, braces: bool = True) -> None:
         for _ in range(self.one(1, 1, 1, 2)):
@@ -356,11 +378,7 @@ class Script:
         elif kind < 0.92 and braces:
             self.put(self.one("{a,b}", "{1..3}", "x{,y}z", "{a,{b,c}}", "{c..a}", "{01..3}", "{no}", "{a,b"))
         elif kind < 0.95:
-            self.put(self.one("<(", ">("))
-            self.simple(0)
-            if self.bodies:
-                self.newline()
-            self.put(")")
+            self.put(self.one("<(", ">("), self.captured(self.simple, 0), ")")
         else:
             self.put('"')
             self.substitution(depth, quoted=True)
@@ -393,7 +411,7 @@ class Script:
                 self.put('""')
 
     def parameter(self, depth: int) -> None:
-        name = self.one(*self.names) if self.names else "x"
+        name = self.one(*self.names[-2:], "unset")
         form = self.one(
             f"${name}",
             f'"${name}"',
@@ -419,9 +437,9 @@ class Script:
         if form:
             self.put(form)
             return
-        self.put("${", name, self.one(":-", "-", ":+", "+"))
+        self.put("${unset", self.one(":-", "-"))
         if self.chance(0.5):
-            self.put(self.one("two words", "'q }'", '"d }"', "\\}", ""))
+            self.put(self.one("two words", "'q}'", '"d}"', "\\}", ""))
         else:
             self.substitution(depth - 1)
         self.put("}")
@@ -443,8 +461,7 @@ class Script:
 
     def redirections(self, depth: int, chance: float, before: bool = False) -> None:
         while self.chance(chance):
-            if not before:
-                self.put(" ")
+            self.put(" ")
             self.redirection(depth)
             if before:
                 self.put(" ")
@@ -465,12 +482,12 @@ class Script:
             self.here_document(depth)
 
     def here_document(self, depth: int) -> None:
-        self.numbers += 1
-        end = f"END{self.numbers}"
+        end = self.new("END")
+        self.has_document = True
         tabs = self.one("", "", "-")
         is_quoted = self.chance(0.5)
         self.put("<<", tabs, self.one("", " "))
-        self.put(self.one(f"'{end}'", f'"{end}"', f"\\{end}", f"E'ND{self.numbers}'") if is_quoted else end)
+        self.put(self.one(f"'{end}'", f'"{end}"', f"\\{end}", f"E'{end[1:]}'") if is_quoted else end)
         indent = "\t" if tabs else ""
         lines = [
             self.one("text", "it's", 'a "b"', "; nope", "$x", "a \\$y \\\\", "", f"{end} not", f" {end}")
