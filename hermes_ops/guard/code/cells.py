@@ -104,5 +104,5 @@ def run_magic(walk: Walk, name: str, line: str, cell: str | None) -> None:
             walk.exported(Value(key.strip()), Value(value.strip()))
     elif name in ("sql", "sqlite", "bigquery"):
         acts.add(sql_findings(body))
-    elif name in ("run", "load") and line.strip():
-        acts.run(Value(f"python3 {line}")) if name == "run" else None
+    elif name == "run" and line.strip():
+        acts.run(Value(f"python3 {line}"))

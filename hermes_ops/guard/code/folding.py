@@ -296,6 +296,8 @@ _FOLDS: dict[str, Callable[[list[Value]], Value | None]] = {
     "enumerate": _enumerate,
     "dict": _dict,
     "len": _length,
+    "repr": _text_function(repr),
+    "ascii": _text_function(ascii),
     "hex": _number(hex),
     "bin": _number(bin),
     "oct": _number(oct),

@@ -83,6 +83,11 @@ def _tcl_words(line: str) -> list[str]:
     return words
 
 
+_TCL_BLOCK = re.compile(
+    r"(?:\}\s*)?(?:if|else|elseif|while|for|foreach|proc|catch|after|try|namespace|eval|expect)\b"
+)
+
+
 def judge_tcl(code: str, acts: Acts) -> None:
     """Tcl and expect: exec, spawn, file delete, open |..., eval."""
     names: dict[str, str] = {}
@@ -98,7 +103,8 @@ def judge_tcl(code: str, acts: Acts) -> None:
             continue
         pieces = [piece.strip() for piece in re.split(r";(?![^{\"]*[}\"])", line)]
         pieces += re.findall(r"\[((?:exec|open|eval|file delete)[^\[\]]*)\]", line)
-        pieces += re.findall(r"\{\s*((?:exec|spawn|file delete|eval|open)\b[^{}]*)\}", line)
+        if _TCL_BLOCK.match(line):
+            pieces += re.findall(r"\{\s*((?:exec|spawn|file delete|eval|open)\b[^{}]*)\}", line)
         for piece in pieces:
             words = [expanded(word) for word in _tcl_words(piece)]
             if not words:
@@ -124,7 +130,7 @@ def judge_tcl(code: str, acts: Acts) -> None:
                 elif len(words) > 2 and words[2][:1] in ("w", "a"):
                     acts.write(Value(words[1]))
             elif words[0] in ("eval", "uplevel", "subst") and len(words) > 1 and words[1].strip(UNKNOWN):
-                judge_tcl(" ".join(words[1:]), acts) if words[1] != code else None
+                judge_tcl(" ".join(words[1:]), acts)
 
 
 _APPLE_TEXT = r"\"(?:[^\"\\]|\\.)*\"|[A-Za-z_]\w*|quoted form of"
@@ -139,12 +145,12 @@ _APPLE_OFF = re.compile(
     r"[^\n]*?(?:\bto\b|\n)\s*(?:shut down|restart)",
     re.IGNORECASE,
 )
-_APPLE_STRING = re.compile(r"\"(?:[^\"\\]|\\.)*\"")
+_APPLE_REMARK = re.compile(r"(?P<string>\"(?:[^\"\\]|\\.)*\")|--[^\n]*|\(\*.*?(?:\*\)|\Z)|#[^\n]*", re.DOTALL)
 
 
 def judge_applescript(code: str, acts: Acts) -> None:
     """AppleScript: `do shell script`, and telling the system to shut down."""
-    code = re.sub(r"--[^\n\"]*(?=\n|\Z)|\(\*.*?\*\)", "", code[:LIMIT], flags=re.DOTALL)
+    code = _APPLE_REMARK.sub(lambda match: match["string"] or "", code[:LIMIT])
     names: dict[str, str] = {}
 
     def text(expression: str) -> str:

@@ -12,6 +12,7 @@ from .cells import cell_magic, run_magic, translated
 from .judge import Shell
 from .python_functions import parsed
 from .python_names import MARK
+from .python_text import LIMIT as TEXT_LIMIT
 from .python_text import judge_text
 from .python_walk import Walk
 
@@ -60,5 +61,5 @@ def judge_python(
         pass
     acts.renew()
     with suppress(Exhausted, RecursionError):
-        judge_text(code, acts, STEPS)
+        judge_text(translated(text[:TEXT_LIMIT]) + text[TEXT_LIMIT:], acts, STEPS)
     return acts.found

@@ -165,11 +165,15 @@ class Expressions(Sequences):
 
     def boolean(self, node: ast.BoolOp) -> Value:
         values = [self.evaluate(one) for one in node.values]
+        if type(node.op) is ast.Or and values[0].is_text and values[0].is_known and values[0].known:
+            return values[0]
         kept = [value for value in values if value.known is not None or value is values[-1]]
         return either(kept or values)
 
     def conditional(self, node: ast.IfExp) -> Value:
-        self.evaluate(node.test)
+        test = self.evaluate(node.test)
+        if type(test.known) is bool:
+            return self.evaluate(node.body if test.known else node.orelse)
         return either([self.evaluate(node.body), self.evaluate(node.orelse)])
 
     def compare(self, node: ast.Compare) -> Value:

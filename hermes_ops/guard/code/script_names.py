@@ -78,6 +78,8 @@ class Names(Expressions):
         """A name with its owner resolved: cp.exec where cp is child_process."""
         for joiner in (".", "->", "::"):
             head, found, tail = text.partition(joiner)
+            if found and head == "ENV" and not tail.startswith("fetch"):
+                return self.variable(tail.partition(".")[0])
             if found and head in self.names:
                 owner = self.names[head]
                 value = self.member(owner, tail.replace("->", ".").replace("::", "."))

@@ -96,6 +96,16 @@ def _without_where(words: list[str]) -> bool:
     return not condition or _is_true(condition)
 
 
+def _top_level(words: list[str]) -> set[str]:
+    """The words outside of brackets."""
+    found, depth = set(), 0
+    for word in words:
+        depth += word.count("(") - word.count(")")
+        if depth <= 0:
+            found.add(word)
+    return found
+
+
 def _with_body(words: list[str]) -> list[str]:
     """The statement behind `WITH a AS (...), b AS (...)`."""
     depth = 0
@@ -165,7 +175,12 @@ def _statement(words: list[str], part: str) -> Iterator[Found]:
             part,
             "add a WHERE, and count the rows with SELECT first",
         )
-    elif verb == "update" and "set" in rest and _without_where(rest) and not {"from", "join"} & set(rest):
+    elif (
+        verb == "update"
+        and "set" in rest
+        and _without_where(rest)
+        and not {"from", "join"} & _top_level(rest)
+    ):
         yield _found(
             "sql.update-all",
             Verdict.APPROVE,
@@ -201,6 +216,7 @@ def sql_findings(text: str) -> list[Found]:
     if not any(word in lowered for word in ("drop", "truncate", "delete", "update")):
         return []
     findings: list[Found] = []
+    # A backslash before a quote means one thing in one dialect and another in the next.
     for skipped in (_SKIPPED, _SKIPPED_STANDARD) if "\\'" in text else (_SKIPPED,):
         in_routine = False
         for written, bare in statements(text, skipped):

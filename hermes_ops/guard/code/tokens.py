@@ -377,7 +377,8 @@ class Reader:
                 if text[place] == "s" and flags and "e" in flags.group():
                     self.tokens.append(Token(WORDS, "pattern"))
                     self.tokens.append(Token(END, ";"))
-                    self.tokens.extend(Reader(self.language, text[begun:end]).read())
+                    code = text[begun:end].replace("\\" + opening, opening)
+                    self.tokens.extend(Reader(self.language, code).read())
                     self.tokens.append(Token(END, ";"))
                     return end + 1 + len(flags.group())
             self.tokens.append(Token(WORDS, "pattern"))
