@@ -68,7 +68,9 @@ def unpack(entry: Entry, budget: Budget, nesting: int = 1) -> Unpacked:
     if kind.what != ARCHIVE:
         return result
     if nesting > MAX_NESTING:
-        result.hits.append(_hit(entry, WARNING, f"archives in archives, more than {MAX_NESTING} deep: not opened"))
+        result.hits.append(
+            _hit(entry, WARNING, f"archives in archives, more than {MAX_NESTING} deep: not opened")
+        )
         return result
     if not entry.is_whole or entry.tail:
         result.hits.append(_hit(entry, WARNING, "an archive too large to open"))
@@ -83,7 +85,9 @@ def unpack(entry: Entry, budget: Budget, nesting: int = 1) -> Unpacked:
     except _Stop:
         pass
     except _FAULTS as error:
-        result.hits.append(_hit(entry, WARNING, f"broken: {type(error).__name__}; the rest was not looked at"))
+        result.hits.append(
+            _hit(entry, WARNING, f"broken: {type(error).__name__}; the rest was not looked at")
+        )
     return result
 
 
@@ -114,7 +118,13 @@ def _zip(entry: Entry, budget: Budget, hits: list[Hit]) -> Iterator[Entry]:
             name, mode = info.filename, info.external_attr >> 16
             _check_name(entry, name, hits)
             if name in seen:
-                hits.append(_hit(entry, WARNING, f"two members are named {name[:100]!r}: tools differ in which they take"))
+                hits.append(
+                    _hit(
+                        entry,
+                        WARNING,
+                        f"two members are named {name[:100]!r}: tools differ in which they take",
+                    )
+                )
             seen.add(name)
             if name.endswith("/"):
                 continue
@@ -213,5 +223,3 @@ def _clean(name: str) -> str:
 
 def _hit(entry: Entry, severity: str, text: str) -> Hit:
     return Hit("skill.archive", severity, entry.path, 0, text, match=text)
-
-

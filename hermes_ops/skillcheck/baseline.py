@@ -113,5 +113,7 @@ def _entry(table: dict[str, Any], where: str, zone: tzinfo | None) -> Acceptance
         raise OpsError(f"{where}: rule: there is no {texts['rule'][:60]!r}; known: {', '.join(RULES)}")
     sha256 = texts["sha256"].lower()
     if not re.fullmatch(r"[0-9a-f]{12,64}", sha256):
-        raise OpsError(f"{where}: sha256: expected at least the first 12 hexadecimal digits of the file's hash")
+        raise OpsError(
+            f"{where}: sha256: expected at least the first 12 hexadecimal digits of the file's hash"
+        )
     return Acceptance(where, reason, until, "", texts["rule"], texts["skill"], texts["file"], sha256)

@@ -136,8 +136,10 @@ class Document:
         at = bisect_right(self._spans, (start, len(self.folded.text)))
         if at and self._spans[at - 1][0] < start and end <= self._spans[at - 1][1]:
             return True
-        first = self.folded.text[self._line_starts[self.line_of(start) - 1] : start]
-        return self.is_page and (first.lstrip().startswith(">") or first.lstrip().startswith("|"))
+        first = self.start_of(self.line_of(start))
+        return self.is_page and self.folded.text[first : min(start, first + 20)].lstrip().startswith(
+            (">", "|")
+        )
 
     def sentence(self, start: int, end: int) -> tuple[str, str]:
         """What stands before and after a place in its sentence, at most 300 characters each."""

@@ -81,7 +81,9 @@ def skills_in(body: bytes, url: str, below: str = "") -> tuple[list[Skill], list
     kind = kind_of(name, body)
     if kind.what != ARCHIVE:
         if kind.what == TEXT and re.match(r"\s*<(?:!doctype|html)\b", kind.text[:200], re.IGNORECASE):
-            raise Unreadable(http.shown(url), "a web page, and no skill: give the address of the raw file or archive")
+            raise Unreadable(
+                http.shown(url), "a web page, and no skill: give the address of the raw file or archive"
+            )
         if name.endswith((".md", ".markdown")) or kind.text.startswith("---"):
             name = "SKILL.md"
         entry = Entry(name, FILE, body[:MAX_HEAD], body[MAX_HEAD:], len(body), 0, "", whole.sha256)
@@ -105,17 +107,23 @@ def _partitioned(entries: list[Entry], whole: Entry, url: str, below: str) -> li
     owned, loose = partition(direct)
     name = below.rstrip("/").rpartition("/")[2] or top.rstrip("/") or whole.name
     skills = [
-        Skill(folder.rpartition("/")[2] or name, url, [_renamed(direct[path], path, folder) for path in paths])
+        Skill(
+            folder.rpartition("/")[2] or name, url, [_renamed(direct[path], path, folder) for path in paths]
+        )
         for folder, paths in owned.items()
     ]
     if loose:
-        skills.append(Skill(name, url, [_renamed(direct[path], path, "") for path in loose], is_loose=bool(owned)))
+        skills.append(
+            Skill(name, url, [_renamed(direct[path], path, "") for path in loose], is_loose=bool(owned))
+        )
     return skills
 
 
 def _renamed(entry: Entry, path: str, folder: str) -> Entry:
     cut = len(folder) + 1 if folder else 0
-    return Entry(path[cut:], entry.kind, entry.data, entry.tail, entry.size, entry.mode, entry.note, entry.sha256)
+    return Entry(
+        path[cut:], entry.kind, entry.data, entry.tail, entry.size, entry.mode, entry.note, entry.sha256
+    )
 
 
 def _common_folder(paths: dict[str, Entry]) -> str:

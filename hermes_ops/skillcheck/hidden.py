@@ -48,8 +48,9 @@ _SYSTEM_LINE = re.compile(
     r"DEVELOPERS?|THE DEVELOPERS?|ADMIN\w*))\b",
     re.MULTILINE,
 )
-_PADDING = re.compile(r"[ \t\u00a0\u2000-\u200a\u3000]{150,}(?=\S)")
-_BLANK_LINES = re.compile(r"(?:\n[ \t]*){60,}(?=\S)")
+_BLANK = r"[ \t\u00a0\u2000-\u200a\u3000]"
+_PADDING = re.compile(rf"(?<!{_BLANK}){_BLANK}{{150,}}(?=\S)")
+_BLANK_LINES = re.compile(r"(?<=[^\s])[ \t]*(?:\n[ \t]*){60,}(?=\S)")
 _CONCEALS = re.compile(
     r"\x1b\[(?:[\d;]*;)?8m|\x1b\[[\d;]*[ABCDHfJKSTsu]|\x1b\]\d+;|[^\n]\r(?!\n)[^\r\n]|\x08{2,}"
 )
@@ -85,7 +86,8 @@ _ODD = {
 
 def hidden(page: Document, is_code: bool) -> list[Hit]:
     """Every trace of text that is not meant to be seen, and of text that speaks in another's name."""
-    hits = [_odd(page, one, is_code) for one in page.folded.oddities]
+    first = {(one.what, one.line): one for one in reversed(page.folded.oddities)}
+    hits = [_odd(page, one, is_code) for one in first.values()]
     if page.is_page:
         hits += _notes(page)
         hits += _other_voices(page)

@@ -43,7 +43,10 @@ def kept(root: Path) -> Kept:
         for name, entry in installed.items() if isinstance(installed, dict) else ():
             if isinstance(entry, dict) and isinstance(entry.get("content_hash"), str):
                 folder = str(entry.get("install_path") or name).strip("/")
-                hub[folder] = entry["content_hash"], str(entry.get("identifier") or entry.get("source") or "a hub")
+                hub[folder] = (
+                    entry["content_hash"],
+                    str(entry.get("identifier") or entry.get("source") or "a hub"),
+                )
     except FileNotFoundError:
         pass
     except (OSError, ValueError, RecursionError) as error:
@@ -68,7 +71,9 @@ def disagreement(folder: Path, below: str, name: str, known: Kept) -> Iterator[H
         now = hub_hash(folder)
         if now and now != recorded:
             text = f"the host recorded another content when it installed it from {source}"
-            yield Hit("skill.host-hash", WARNING, "", 0, text, (f"the host: {recorded}", f"now: {now}"), recorded)
+            yield Hit(
+                "skill.host-hash", WARNING, "", 0, text, (f"the host: {recorded}", f"now: {now}"), recorded
+            )
     elif name in known.own:
         now = own_hash(folder)
         if now and now != known.own[name]:

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .._common.config import read_config
 from ..errors import Unreadable
-from ..host.profiles import profiles
+from ..host.profiles import Profile, profiles
 from . import host_hashes, recorded
 from .disk import folder_skills, loose_files
 from .entries import MANIFEST, Skill
@@ -42,6 +43,7 @@ def scan_installed(home: Path, only: tuple[str, ...] = ()) -> Installed:
         roots = roots_of(profile.home)
         if roots.unknown:
             found.unread.append(f"{roots.unknown}: skills outside of {profile.home / 'skills'} are not known")
+        found.findings += () if only else _settings(profile)
         for number, root in enumerate(roots.paths):
             real = os.path.realpath(root)
             if real not in seen and root.is_dir():
@@ -52,7 +54,9 @@ def scan_installed(home: Path, only: tuple[str, ...] = ()) -> Installed:
     return found
 
 
-def record_installed(home: Path, found: Installed, refused: set[str], now: float | None = None) -> Path | None:
+def record_installed(
+    home: Path, found: Installed, refused: set[str], now: float | None = None
+) -> Path | None:
     """Record what was found, without the skills of `refused`; those that are gone are forgotten.
 
     Returns where a damaged record went, if there was one.
@@ -90,6 +94,17 @@ def _scan_root(found: Installed, label: str, root: Path, only: tuple[str, ...]) 
         loose = loose_files(root, f"{label}/(files outside of skills)")
         if loose is not None:
             _take(found, loose)
+
+
+def _settings(profile: Profile) -> Iterator[Located]:
+    """What the host is told to do about skills, where that is known: remarks on one profile."""
+    config = read_config(profile.home)
+    if config.known and config.get("skills.guard_agent_created") is not True:
+        text = "skills.guard_agent_created is off: the host does not scan skills that the agent writes"
+        yield located(Hit("skill.unguarded", INFO, "", 0, text, match="off"), profile.name, "", 0)
+    if config.known and config.get("skills.inline_shell") is True:
+        text = "skills.inline_shell is on: the host runs commands in skills while it loads them"
+        yield located(Hit("skill.inline-shell", INFO, "", 0, text, match="on"), profile.name, "", 0)
 
 
 def _take(found: Installed, skill: Skill) -> None:

@@ -18,6 +18,7 @@ from .rules import ERROR, INFO, ORDER, WARNING, Hit
 from .words import Found, Stream, stream, variants
 
 MAX_HIDDEN = 300  # hidden pieces looked at one by one; when there are more, all of them together
+MAX_SHOWN = 2_000
 MAX_OF_ONE_RULE = 5  # in one file; more of the same says nothing new
 _OPPOSITE = re.compile(
     r"(?:\b(?:never|not|don.?t|avoid|refuse to|without|cannot|nicht|niemals|нельзя|не)\W+(?:\w+\W+){0,2})$"
@@ -130,7 +131,7 @@ def _weighed(page: Document, topic: Topic, phrase: Phrase, found: Found, is_code
         return "", ""
     sentence = f"{before} {after}"
     if page.is_quoted(found.start, found.end):
-        if is_code and _PRINTS.search(page.line_text(page.line_of(found.start)).lower()):
+        if is_code and _PRINTS.search(before[-80:]):
             return phrase.severity, " (printed to whoever runs it)"
         if topic.is_security:
             return INFO, " (quoted in a text about security)"
@@ -189,6 +190,8 @@ def _turned(page: Document) -> Iterator[Hit]:
 
 def _hit(page: Document, phrase: Phrase, found: Found, severity: str, why: str, first: int, last: int) -> Hit:
     lines = [page.line_text(number) for number in range(first, min(last, first + 4) + 1)]
+    if len(lines[0]) > MAX_SHOWN:  # a long line: the part that holds the match, as it was folded
+        lines = [page.folded.text[max(0, found.start - 60) : found.end + 60]]
     shown = visible(" / ".join(line.strip() for line in lines if line.strip()))
     evidence = [shown]
     if re.sub(r"\W+", " ", shown.lower()).find(found.words) < 0:

@@ -69,7 +69,11 @@ RULES = {
         Rule("skill.not-recorded", "it was not there when skills were recorded", "read it, then `--record`"),
         Rule("skill.gone", "it was recorded and is gone", "`--record` when that is right"),
         Rule("skill.host-hash", "the host recorded another content", "`hermes skills` to install it again"),
-        Rule("skill.expired", "what was accepted counts again", "look again, then renew or remove the entry"),
+        Rule(
+            "skill.unguarded",
+            "the host does not scan what the agent writes into skills",
+            "`hermes config set skills.guard_agent_created true`",
+        ),
     )
 }
 

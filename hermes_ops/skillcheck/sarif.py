@@ -56,4 +56,3 @@ def _result(one: Located, redact: Callable[[str], str], places: dict[str, str]) 
         "locations": [{"physicalLocation": place}],
         "partialFingerprints": {"finding/v1": finding.id},
     }
-

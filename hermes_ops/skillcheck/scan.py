@@ -19,8 +19,8 @@ from .page_commands import page_commands
 from .rules import ERROR, ORDER, WARNING, Hit, Located, located
 from .scripts import scripts
 
-MAX_TEXT = 2_000_000  # characters of one text
-MAX_ALL_TEXT = 20_000_000  # of one skill
+MAX_TEXT = 1_500_000  # characters from the beginning of one text; from its end a third of that
+MAX_ALL_TEXT = 10_000_000  # of one skill
 
 _PRINTED = re.compile(rb"[\x20-\x7e\n\t]{40,}")
 
@@ -60,9 +60,12 @@ def _contents(skill: Skill) -> Iterator[Hit]:
                 match="text",
             )
         elif kind.what == TEXT:
-            text = _text(entry, kind)
+            text, cut = _text(entry, kind)
             left -= len(text)
             yield from text_hits(entry.path, text, topic)
+            if cut and entry.is_whole:
+                said = f"{cut:,} characters in its middle were not looked at"
+                yield Hit("skill.huge", WARNING, entry.path, 0, said, match="huge")
             if _holds_archive(entry):
                 yield Hit(
                     "skill.archive",
@@ -91,13 +94,13 @@ def text_hits(path: str, text: str, topic: Topic) -> list[Hit]:
     return hits
 
 
-def _text(entry: Entry, kind: Kind) -> str:
-    text = kind.text
-    if len(text) > MAX_TEXT:
-        text = text[:MAX_TEXT]
-    if entry.tail:
-        text += "\n" + entry.tail.decode("utf-8", "replace")
-    return text
+def _text(entry: Entry, kind: Kind) -> tuple[str, int]:
+    """The beginning and the end of a text, and how many characters between them are left out."""
+    text = kind.text + ("\n" + entry.tail.decode("utf-8", "replace") if entry.tail else "")
+    if len(text) <= MAX_TEXT + MAX_TEXT // 3:
+        return text, 0
+    end = text[-MAX_TEXT // 3 :]
+    return f"{text[:MAX_TEXT]}\n{end}", len(text) - MAX_TEXT - len(end)
 
 
 def _topic(skill: Skill) -> Topic:
