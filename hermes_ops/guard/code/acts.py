@@ -33,6 +33,9 @@ _LOOPBACK = re.compile(
 _SHELLS = names("sh bash zsh dash ksh ash fish cmd cmd.exe powershell pwsh")
 # A word of a shell command that starts with it runs what follows it as a program.
 _HOLD = "unknown-program"
+# What is not known in code is some text; only in a shell may it be nothing, so that "$x/bin" becomes /bin.
+_SOME_FOLDER = "unknown-folder"
+_UNKNOWN_FOLDER = re.compile(rf"(?<![^\s'\"=]){UNKNOWN}(?=/)")
 
 
 def quoted(text: str, glob: bool = False) -> str:
@@ -60,6 +63,9 @@ class Acts:
         self.found: list[Found] = []
         self.files: dict[str, Value] = {}  # what the code wrote, by path
         self.part = ""
+        self.unsure = (
+            False  # in a part that nothing is known to run, or that is read without its surroundings
+        )
         self.guarded = False  # inside a condition of a loop: not every file is met
         self.input_taint: frozenset[str] = frozenset()  # what comes in on stdin
         self._text = self._paths = 0
@@ -97,7 +103,7 @@ class Acts:
             return (self.home or "~") + text[1:]
         if self.folder and text[:1] not in ("/", "~", UNKNOWN):
             return posixpath.join(self.folder, text)
-        return text
+        return _SOME_FOLDER + text[1:] if text[:2] == UNKNOWN + "/" else text
 
     def word(self, path: Value) -> str:
         text = self.expanded(path.text)
@@ -113,7 +119,7 @@ class Acts:
         guarded = self.guarded if guarded is None else guarded
         for one in path.each():
             text = one.text
-            if text == UNKNOWN and not one.taint and not (tree and one.name != "parameter"):
+            if text == UNKNOWN and not one.taint and (not tree or one.name.startswith("parameter")):
                 continue
             if one.deep:
                 folder, _, name = text.rpartition("/")
@@ -236,6 +242,7 @@ class Acts:
                 continue
             if text == UNKNOWN:
                 continue
+            text = _UNKNOWN_FOLDER.sub(_SOME_FOLDER, text)
             if text[:1] == UNKNOWN:
                 text = _HOLD + text[1:]
             text = self._substituted(text, one)
@@ -288,7 +295,7 @@ class Acts:
                     self.report("code.opaque-exec")
                     pieces.append(quoted(text))
                 else:
-                    pieces.append(quoted(text))
+                    pieces.append(quoted(_UNKNOWN_FOLDER.sub(_SOME_FOLDER, text)))
             text = " ".join(pieces)
             if self.files:
                 self._runs_written(text)
@@ -319,5 +326,5 @@ class Acts:
             self.report(
                 "code.reverse-shell" if "socket" in value.source else "code.remote-exec", value.source
             )
-        elif OPAQUE in value.taint or not weak:
+        elif OPAQUE in value.taint or not (weak or self.unsure):
             self.report("code.opaque-exec")

@@ -149,7 +149,10 @@ class Expressions(Sequences):
                 return Value()
         if kind is ast.LShift and type(a) is int and type(b) is int and 0 <= b < 64 and a.bit_length() < 4096:
             return Value(a << b)
-        return unknown(left, right)
+        result = unknown(left, right)
+        if kind is ast.BitOr:
+            result.of = left if type(a) is int else right  # the bits that are set for sure
+        return result
 
     def unary(self, node: ast.UnaryOp) -> Value:
         value = self.evaluate(node.operand)
@@ -258,6 +261,8 @@ class Expressions(Sequences):
         name = base.name
         if name in ("globals()", "locals()", "vars()") and base.of is None:
             return self.resolve(key)
+        if name == "plumbum.local":
+            return Value(name=f"sh.{key}")
         if name == "vars()" and base.of is not None:
             return self.member(base.of, key)
         if name == "sys.modules" or name.endswith("__builtins__"):

@@ -133,6 +133,8 @@ def _mode(walk: Walk, call: Call) -> Value:
 
 def _set_mode(walk: Walk, path: Value, mode: Value) -> None:
     bits = f"{mode.known:04o}" if type(mode.known) is int and mode.known >= 0 else UNKNOWN
+    if mode.of is not None and type(mode.of.known) is int and mode.of.known & 0o6000:
+        bits = "u+s"
     for one in path.each():
         if one.text != UNKNOWN:
             recursive = "-R " if one.deep else ""

@@ -150,8 +150,9 @@ class Functions(Expressions):
             scope[parameters.vararg.arg] = Value(items=args[len(names) :]) if sure else _PARAMETER
         if parameters.kwarg is not None:
             scope[parameters.kwarg.arg] = Value(pairs=dict(keywords))
-        before = self.returned, self.in_loop, self.acts.guarded
+        before = self.returned, self.in_loop, self.acts.guarded, self.acts.unsure
         self.returned, self.in_loop = [], self.in_loop or not sure
+        self.acts.unsure = self.acts.unsure or not sure
         self.active.append(node)  # type: ignore[arg-type]
         self.scopes.append(scope)
         try:
@@ -162,7 +163,7 @@ class Functions(Expressions):
         finally:
             self.scopes.pop()
             self.active.pop()
-            self.returned, self.in_loop, self.acts.guarded = before
+            self.returned, self.in_loop, self.acts.guarded, self.acts.unsure = before
 
     def mark(self, line: int) -> None:
         """Name the line that the next findings are about."""

@@ -132,9 +132,20 @@ def _dup(walk: Walk, call: Call) -> Value:
     return Value()
 
 
+def _is_any_name(value: Value | None) -> bool:
+    """Is it made of all the names of a folder, as of /proc?"""
+    for _ in range(4):
+        if value is None or (value.glob and value.text == "*"):
+            break
+        value = value.of
+    return value is not None and value.glob
+
+
 def _kill(walk: Walk, call: Call) -> Value:
     if call.args:
         walk.acts.kill(call.args[0], group=call.name == "os.killpg")
+        if _is_any_name(call.args[0]) and not walk.acts.guarded:
+            walk.acts.report("code.processes-ended")
     return Value()
 
 

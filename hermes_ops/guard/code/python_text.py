@@ -13,7 +13,7 @@ from .python_walk import Walk
 from .value import Value
 
 # How much of a text is read: characters, calls, characters of one call and of all calls together.
-LIMIT, CALLS, CALL_LENGTH, BUDGET = 131_072, 160, 2_000, 40_000
+LIMIT, CALLS, CALL_LENGTH, BUDGET, LOOKUPS = 131_072, 160, 2_000, 40_000, 40
 
 _STRING = (
     r"(?:[rRbBuUfF]{1,2}(?=[\"']))?(?:\"\"\"(?:[^\\\"]|\\.|\"(?!\"\"))*\"\"\"|'''(?:[^\\']|\\.|'(?!''))*'''"
@@ -53,6 +53,7 @@ _PROCESSES = names(
     "execvp execvpe execl execlp execle spawnl spawnv spawnlp spawnvp posix_spawn create_subprocess_shell "
     "create_subprocess_exec"
 )
+_NAME = re.compile(r"(?<![\w.'\"])[A-Za-z_]\w*(?![\w('\"])")
 _REMOVERS = frozenset(["rmtree", "unlink", "remove"])
 
 
@@ -122,7 +123,8 @@ def judge_text(code: str, acts: Acts, steps: int) -> None:
     if calls:
         _prepare(walk, text)
     starts, ends, sound = _quoted_spans(text) if calls else ([], [], True)
-    budget, count, begun, behind = BUDGET, 0, 0, 0
+    budget, count, begun, behind, lookups = BUDGET, 0, 0, 0, LOOKUPS
+    acts.unsure = True
     for match in sorted(calls, key=lambda call: call["name"] not in _STRONG):
         place = bisect_right(starts, match.start()) - 1
         if (place >= 0 and match.start() < ends[place] and sound) or behind > match.start() >= begun:
@@ -139,6 +141,8 @@ def judge_text(code: str, acts: Acts, steps: int) -> None:
         budget -= (end if end > 0 else match.end() + CALL_LENGTH) - start
         snippet = text[start:end] if end > 0 else text[start : start + 400]
         try:
+            if lookups > 0 and end > 0 and match["name"] in _STRONG:
+                lookups -= _bind_arguments(walk, text[: match.start()], text[match.end() : end - 1])
             value = walk.expression_text(snippet) if end > 0 else None
         except (Exhausted, RecursionError):
             return
@@ -146,6 +150,19 @@ def judge_text(code: str, acts: Acts, steps: int) -> None:
             _loose(acts, match["name"], snippet)
         else:
             begun, behind = start, end
+
+
+def _bind_arguments(walk: Walk, before: str, arguments: str) -> int:
+    """Bind the names among arguments to what they were last assigned; how many were looked for."""
+    names_in = [name for name in dict.fromkeys(_NAME.findall(arguments)) if name not in walk.scopes[0]][:4]
+    for name in names_in:
+        pattern = re.compile(rf"^[ \t]*{name}[ \t]*=(?!=)[ \t]*([^\n]{{1,300}})$", re.MULTILINE)
+        assigned = pattern.findall(before[-16_000:])
+        if assigned:
+            value = walk.expression_text(assigned[-1])
+            if value is not None:
+                walk.bind(name, value)
+    return len(names_in)
 
 
 def _prepare(walk: Walk, text: str) -> None:

@@ -133,6 +133,7 @@ TEXT_CALLS: dict[str, Handler] = {
     "exec": execute,
     "eval": _evaluate,
     "compile": _compile,
+    "types.FunctionType": execute,
     "code.InteractiveInterpreter().runsource": execute,
     "code.InteractiveInterpreter().runcode": execute,
     "get_ipython().run_cell": execute,

@@ -144,7 +144,7 @@ LONG = {
     "shells": ("python", "import os\n" + "\n".join(f"os.system('ls {number}')" for number in range(3_000))),
     "doubling": ("python", "x = 'a'\n" + "x += x\n" * 2_000),
     "nested lists": ("python", "x = [1] * 400\n" + "x = [x] * 400\n" * 400 + "import os\nos.system(x)"),
-    "loops": ("python", "".join(" " * depth + "for x in range(60):\n" for depth in range(9)) + " " * 9 + "f()"),
+    "loops": ("python", "".join(" " * depth + "for x in range(9):\n" for depth in range(9)) + " " * 9 + "f"),
     "recursion": ("python", "def f(n):\n return f(n - 1) + f(n - 2)\nf(9)\n" * 50),
     "self": ("python", "a = []\n" + "a.append(a)\n" * 2_000 + "import os\nos.system(a)"),
     "exec": ("python", "exec('exec(\"f(1)\")')\n" * 4_000),
