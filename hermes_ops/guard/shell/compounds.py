@@ -55,7 +55,7 @@ def _list(source: Source, pos: int, what: str) -> tuple[Script, int]:
     """A list that must hold a command."""
     script, pos = source.script(source, pos)
     if not script.items:
-        raise unclosed(source, what, pos, pos)
+        raise unclosed(source, f"{what} without a command", pos, pos)
     return script, pos
 
 
@@ -129,14 +129,14 @@ def _for(source: Source, start: int, pos: int) -> tuple[Compound, int]:
     assert match
     if kind == "for" and match[6] == "(":
         return _arithmetic_for(source, start, match.start(6))
-    name, pos = word(source, pos, f"the variable of {kind}")
+    name, pos = word(source, pos, f"a {kind} without a variable")
     words: tuple[Word, ...] = (_ARGUMENTS,)
     pos = gap(source, pos)
     if _IN.match(source.text, pos):
         words, pos = words_until_newline(source, pos + 2)
         pos = _blanks(source, pos)
         if source.text[pos : pos + 1] not in (";", "\n"):
-            raise unclosed(source, f"a {kind}", pos, pos)
+            raise unclosed(source, f"a {kind} without `do`", pos, pos)
     if source.text.startswith(";", pos):
         pos += 1
     body, end = _do(source, pos, kind)
@@ -166,7 +166,7 @@ def _arithmetic_for(source: Source, start: int, pos: int) -> tuple[Compound, int
 
 
 def _case(source: Source, start: int, pos: int) -> tuple[Compound, int]:
-    subject, pos = word(source, pos, "the subject of case")
+    subject, pos = word(source, pos, "a case without a subject")
     pos = _expect(source, pos, "in", "a case")
     patterns: list[tuple[Word, ...]] = []
     bodies: list[Script] = []
@@ -179,7 +179,7 @@ def _case(source: Source, start: int, pos: int) -> tuple[Compound, int]:
             pos += 1
         alternatives: list[Word] = []
         while True:
-            one, pos = word(source, pos, "a case without `esac`: a pattern")
+            one, pos = word(source, pos, "a case without `esac`")
             alternatives.append(one)
             pos = _blanks(source, pos)
             if not source.text.startswith("|", pos):
@@ -217,7 +217,7 @@ def _coproc(source: Source, start: int, pos: int) -> tuple[Compound, int]:
 
 
 def _function(source: Source, start: int, pos: int) -> tuple[Command, int]:
-    name, pos = word(source, pos, "the name of a function")
+    name, pos = word(source, pos, "a function without a name")
     match = EMPTY_PARENTHESES.match(source.text, pos)
     if match:
         pos = match.end()

@@ -39,7 +39,7 @@ def condition(source: Source, pos: int) -> tuple[tuple[Word, ...], int]:
                 raise Unreadable("an unexpected `)` in [[ ]]", pos)
             pos = sign.end()
             continue
-        one, pos = word(source, pos, "[[ ]]")
+        one, pos = word(source, pos, "a [[ without `]]`")
         words.append(one)
         after_match = len(one.parts) == 1 and one.literal() == "=~" and not one.parts[0].quoted
     else:

@@ -8,8 +8,8 @@ from .arithmetic import closing
 from .escapes import ansi_c
 from .source import Exhausted, Source, Unreadable
 from .spans import shift
-from .tokens import ENDS, NAME, QUOTED
-from .tree import Arithmetic, Item, Param, Part, Script, Substitution, Text, Word
+from .tokens import DOCUMENT, ENDS, NAME, QUOTED
+from .tree import Arithmetic, Item, Param, Part, Script, Span, Substitution, Text, Word
 
 _ANSI_C = re.compile(r"\$'([^'\\]*(?:\\[\s\S][^'\\]*)*)'")
 _BACKQUOTED = re.compile(r"`([^`\\]*(?:\\[\s\S][^`\\]*)*)`")
@@ -28,6 +28,7 @@ _UNTIL = {
 }
 _ESCAPED_IN_QUOTES = ("$", "`", '"', "\\", "\n", "}")
 _CUT_HEAD = re.compile(r"[A-Za-z0-9_@*#?$!:=+^,~%/-]*(?=\\\n)")
+_TOKEN = re.compile(r"[;&|()<>]+|[^\s;&|()<>]+")
 _EXPANDS = re.compile(r"[$`\\]")
 
 
@@ -147,7 +148,7 @@ def dollar(source: Source, pos: int, parts: list[Part], quoted: bool) -> int:
     if sign == "[":
         inner: list[Part] = []
         start = pos + 2
-        pos = enclosed(source, start, "]", quoted, inner)
+        pos = enclosed(source, start, "]", True, inner)
         parts.append(Arithmetic(source.text[start : pos - 1], _without_text(inner), quoted))
         return pos
     match = _PARAMETER.match(text, pos)
@@ -196,7 +197,7 @@ def substitution(source: Source, pos: int, kind: str, quoted: bool, parts: list[
     script, pos = source.script(source, pos)
     closer = "}" if kind == "${" else ")"
     if not source.text.startswith(closer, pos):
-        raise unclosed(source, f"a {kind}", start, pos)
+        raise unclosed(source, f"a {kind} that is never closed", start, pos)
     # The body of a here-document that was begun but not given inside comes after the line all this stands in.
     late = source.pending
     pending[begun:begun] = late
@@ -207,11 +208,11 @@ def substitution(source: Source, pos: int, kind: str, quoted: bool, parts: list[
     return pos + 1
 
 
-def unclosed(source: Source, what: str, start: int, pos: int) -> Unreadable:
-    """The error of a list that ended where its closing token was expected."""
+def unclosed(source: Source, at_end: str, start: int, pos: int) -> Unreadable:
+    """The error of something that is not there at `pos`: `at_end` names it, where the text just ends."""
     if pos >= len(source.text):
-        return Unreadable(f"{what} that is never closed", start)
-    found = re.compile(r"[;&|()<>]+|[^\s;&|()<>]+").match(source.text, pos)
+        return Unreadable(at_end, start)
+    found = _TOKEN.match(source.text, pos)
     return Unreadable(f"an unexpected `{found[0][:20] if found else source.text[pos]}`", pos)
 
 
@@ -231,7 +232,7 @@ def _backquoted(source: Source, pos: int, parts: list[Part], quoted: bool) -> in
     try:
         _, end = piece.script(piece, 0, items)
         if end < len(piece.text):
-            error = unclosed(piece, "a backquote", 0, end)
+            error = unclosed(piece, "a command", 0, end)
     except Unreadable as raised:
         error = raised
     script = Script(tuple(items), (0, len(piece.text)))
@@ -265,19 +266,22 @@ def arithmetic(source: Source, pos: int, end: int, quoted: bool) -> tuple[Arithm
             pos = len(source.text)
         end -= len(text) - len(source.text)
         text = source.text
-    return Arithmetic(text[start:end], _without_text(inner), quoted), end
+    return Arithmetic(text[start:end].replace("\\\n", ""), _without_text(inner), quoted), end
 
 
 def enclosed(
-    source: Source, pos: int, close: str, quoted: bool, parts: list[Part], literal: bool = False
+    source: Source, pos: int, close: str, quoted: bool, parts: list[Part], single: str = "quotes"
 ) -> int:
     """Read up to one of the signs in `close` and past it; blanks and operators are text.
 
     `close` is "}", or "]" for what stands in square brackets, which nest; "]}" where a brace ends that too.
-    `literal`: single quotes are text (the default value of a parameter between double quotes).
+    `single` says what single quotes are: "quotes"; "text", in the default value of a parameter between double
+    quotes; or, in what is "evaluated" as arithmetic, as an index is, a way to hide `close` and no more.
     """
     source.enter()
     start, nested, is_index = pos, 0, close[0] == "]"
+    if is_index:
+        single = "evaluated"
     text, plain = source.text, _UNTIL[close]
     for taken in range(source.steps + 1):  # noqa: B007
         match = plain.match(text, pos)
@@ -290,8 +294,12 @@ def enclosed(
         if sign in close and (sign == "}" or not nested):
             pos += 1
             break
-        is_text = sign in "[]" or (sign == "'" and literal) or (sign in "<>" and (quoted or is_index))
-        if is_text:
+        is_text = (
+            sign in "[]" or (sign == "'" and single == "text") or (sign in "<>" and (quoted or is_index))
+        )
+        if sign == "'" and single == "evaluated":
+            pos = _evaluated(source, pos, parts)
+        elif is_text:
             nested += {"[": 1, "]": -1}.get(sign, 0)
             parts.append(Text(sign, quoted))
             pos += 1
@@ -312,6 +320,35 @@ def enclosed(
     source.spend(taken)
     source.depth += 1
     return pos
+
+
+def _evaluated(source: Source, pos: int, parts: list[Part]) -> int:
+    """Read single quotes in arithmetic: what stands between them is expanded all the same."""
+    end = source.text.find("'", pos + 1)
+    if end < 0:
+        raise Unreadable("a single quote that is never closed", pos)
+    parts += piece(source, source.text[pos + 1 : end], (pos + 1, end), "in arithmetic")
+    return end + 1
+
+
+def piece(source: Source, text: str, span: Span, where: str) -> tuple[Part, ...]:
+    """The parts of a text that is expanded as between double quotes, and stands at `span`.
+
+    bash reads it only when it gets there: what is wrong in it is said to be `where`.
+    """
+    if not _EXPANDS.search(text):
+        return (Text(text, True),)
+    inner = source.part(text)
+    parts: list[Part] = []
+    wrong = None
+    try:
+        expanded(inner, 0, parts, DOCUMENT)
+    except Unreadable as error:
+        wrong = error
+    source.absorb(inner, span[0], wrong, where)
+    word = Word(tuple(parts), (0, 0))
+    shift(word, inner, span[0], span if inner.cuts or len(text) != span[1] - span[0] else None)
+    return word.parts
 
 
 def _parameter(source: Source, pos: int, parts: list[Part], quoted: bool) -> int:
@@ -336,6 +373,9 @@ def _parameter(source: Source, pos: int, parts: list[Part], quoted: bool) -> int
             parts.append(Param("", "bad", Word(merged(inner), (start, end - 1)), None, quoted))
             return end
         index = Word(merged(inner), (start, end - 1))
+        while source.folds and (cut := _CUT_HEAD.match(text, end)):
+            source.join(cut.end())
+            text = source.text
     operator = _OPERATOR.match(text, end)
     if not operator or (length and not text.startswith("}", end)):
         return _bad(source, pos, parts, quoted)
@@ -347,8 +387,10 @@ def _parameter(source: Source, pos: int, parts: list[Part], quoted: bool) -> int
         return end + 1
     inner = []
     # In the patterns of # % / ^ , single quotes quote even between double quotes.
-    literal = quoted and operator[0][0] not in "#%/^,~"
-    start, end = end, enclosed(source, end, "}", quoted, inner, literal)
+    single = "text" if quoted and operator[0][0] not in "#%/^,~" else "quotes"
+    if operator[0] == ":":
+        single = "evaluated"
+    start, end = end, enclosed(source, end, "}", quoted, inner, single)
     parts.append(Param(name, op, Word(merged(inner), (start, end - 1)), index, quoted))
     return end
 

@@ -24,6 +24,7 @@ from .tokens import (
     REDIRECTION,
     SINGLE,
     TIME,
+    TIME_OPTION,
     TOKEN,
 )
 from .tree import Assignment, Command, Function, Item, Part, Pipeline, Redirect, Script, Simple, Text, Word
@@ -103,7 +104,7 @@ def pipeline(source: Source, pos: int) -> tuple[Command, int]:
             negated = not negated
         elif sign == "t" and (match := TIME.match(text, pos)):
             timed = True
-        else:
+        elif not (timed and sign == "-" and (match := TIME_OPTION.match(text, pos))):
             break
         source.spend(1)
         pos = LINE_GAP.match(text, match.end()).end()  # type: ignore[union-attr]
@@ -112,6 +113,8 @@ def pipeline(source: Source, pos: int) -> tuple[Command, int]:
     if pos > start and _NOTHING.match(source.text, pos):
         return Pipeline((Simple((), span=(pos, pos)),), (), negated, timed, (start, pos)), pos
     command, end = source.command(source, pos)
+    if source.folds:
+        source.unfold(end)
     match = PIPE.match(source.text, end)
     if match is None:
         if pos == start:
@@ -170,6 +173,12 @@ def simple(source: Source, pos: int) -> tuple[Command, int]:
                 raise Unreadable("an unexpected `(`", match.start(6))
             break
         elif kind == REDIRECTION:
+            if source.folds and text.startswith("\\\n", match.end()):
+                source.join(match.end())
+                text = source.text
+                match = TOKEN.match(text, match.start())
+                assert match
+                continue
             redirect, end = redirection(source, match.start(5) - len(match[4] or ""))
             redirects.append(redirect)
             text = source.text
@@ -199,7 +208,7 @@ def simple(source: Source, pos: int) -> tuple[Command, int]:
         raise Exhausted("too many words")
     source.spend(taken // 2)
     if start == end:
-        raise unclosed(source, "a command", start, start)
+        raise unclosed(source, "a missing command", start, start)
     return Simple(tuple(words), tuple(assignments), tuple(redirects), (start, end)), end
 
 
@@ -211,7 +220,7 @@ def _add(source: Source, words: list[Word], parts: list[Part], start: int, end: 
 
 
 def word(source: Source, pos: int, what: str) -> tuple[Word, int]:
-    """Read one word, without brace expansion. `what` says in the error for what it was wanted."""
+    """Read one word, without brace expansion. `what` is said to be wrong where the text ends instead."""
     if source.folds:
         pos = LINE_GAP.match(source.text, pos).end()  # type: ignore[union-attr]
         source.unfold(pos)
@@ -239,7 +248,7 @@ def words_until_newline(source: Source, pos: int) -> tuple[tuple[Word, ...], int
         assert match
         if match.lastindex in (REDIRECTION, CONTROL):
             break
-        one, pos = word(source, pos, "a list of words")
+        one, pos = word(source, pos, "a missing word")
         _add(source, words, list(one.parts), *one.span)
     else:
         raise Exhausted("too many words")
@@ -251,10 +260,6 @@ def redirection(source: Source, pos: int) -> tuple[Redirect, int]:
     """Read the redirection at `pos`."""
     match = TOKEN.match(source.text, pos)
     assert match
-    while source.text.startswith("\\\n", match.end()):
-        source.join(match.end())
-        match = TOKEN.match(source.text, pos)
-        assert match
     source.spend(1)
     op, fd = match[5], match[4] or ""
     after = TOKEN.match(source.text, match.end())
@@ -262,7 +267,7 @@ def redirection(source: Source, pos: int) -> tuple[Redirect, int]:
         # A number may stand right before the next redirection.
         end = after.end(4)
         return Redirect(op, Word((Text(after[4]),), after.span(4)), fd.strip("{}")), end
-    target, end = word(source, match.end(), f"the target of {op}")
+    target, end = word(source, match.end(), f"a {op} without a target")
     document = None
     if op == "<<" or op == "<<-":
         document = begin(source, op, target.parts, source.text[target.span[0] : target.span[1]])
@@ -333,7 +338,7 @@ def _array(source: Source, pos: int) -> tuple[tuple[Word, ...], int]:
             words.append(Word(merged(parts), (pos, end)))
             pos = end
             continue
-        one, pos = word(source, pos, "an array")
+        one, pos = word(source, pos, "an array that is never closed")
         _add(source, words, list(one.parts), *one.span)
     else:
         raise Exhausted("too many words")

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 
-from .expansions import expanded
-from .source import Pending, Source, Unreadable
-from .spans import shift
-from .tokens import DOCUMENT
+from .expansions import piece
+from .source import Pending, Source
 from .tree import HereDocument, Part, Text, Word
 
 # A line of a body whose expansions are read, with the lines it is continued on.
 _LINE = re.compile(r"([^\n\\]*(?:\\[\s\S][^\n\\]*)*\\?)(?:\n|\Z)")
-_EXPANDS = re.compile(r"[$`\\]")
 
 
 def begin(source: Source, op: str, parts: tuple[Part, ...], raw: str) -> HereDocument:
@@ -54,7 +51,10 @@ def _read(source: Source, start: int, pending: Pending) -> int:
     if stripped and "\t" in body:
         body = "\n".join([line.lstrip("\t") for line in body.split("\n")])
     document.body = body
-    document.word = _word(source, document, (start, end))
+    parts = (
+        (Text(body, True),) if document.quoted else piece(source, body, (start, end), "in a here-document")
+    )
+    document.word = Word(parts, (start, end))
     return after
 
 
@@ -104,21 +104,3 @@ def _end_of_continued(source: Source, start: int, delimiter: str, stripped: bool
             source.spend(lines // 6)
         pos = match.end()
     return -1, -1
-
-
-def _word(source: Source, document: HereDocument, span: tuple[int, int]) -> Word:
-    body = document.body
-    if document.quoted or not _EXPANDS.search(body):
-        return Word((Text(body, True),), span)
-    piece = source.part(body)
-    parts: list[Part] = []
-    wrong = None
-    try:
-        expanded(piece, 0, parts, DOCUMENT)
-    except Unreadable as error:
-        wrong = error
-    source.absorb(piece, span[0], wrong, "in a here-document")
-    word = Word(tuple(parts), (0, len(body)))
-    exact = not piece.cuts and len(body) == span[1] - span[0]
-    shift(word, piece, span[0], None if exact else span)
-    return word

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-
 from .compounds import command
 from .expansions import unclosed
 from .grammar import script
-from .source import Exhausted, Source, Unreadable
+from .source import Exhausted, Source, Unreadable, widened
 from .spans import restore
 from .tree import Item, Reading, Script
 
@@ -55,11 +53,7 @@ def _without_zeros(text: str) -> Reading:
         kept += len(piece)
         places.append(kept)
     reading = read(text.replace("\0", ""))
-    restore(
-        reading.script,
-        lambda span: (span[0] + bisect_right(places, span[0]), span[1] + bisect_left(places, span[1])),
-    )
-    reading.at += bisect_right(places, reading.at)
-    reading.at = min(reading.at, len(text))
+    restore(reading.script, lambda span: widened(span, places, 1))
+    reading.at = min(widened((reading.at, reading.at), places, 1)[0], len(text))
     reading.text = text
     return reading

@@ -144,5 +144,11 @@ class Source:
 
     def original(self, span: Span) -> Span:
         """The span in the text as it was given."""
-        start, end = span
-        return (start + 2 * bisect_right(self.cuts, start), end + 2 * bisect_left(self.cuts, end))
+        return widened(span, self.cuts, 2)
+
+
+def widened(span: Span, cuts: list[int], width: int) -> Span:
+    """A span of a text as one of the text in which `width` characters stood at each of the cuts."""
+    start, end = span
+    start += width * bisect_right(cuts, start)
+    return start, max(start, end + width * bisect_left(cuts, end))

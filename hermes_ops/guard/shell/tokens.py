@@ -51,5 +51,6 @@ CLOSER = re.compile(r"(?:then|else|elif|fi|do|done|esac|\})(?=[ \t\n;&|<>()]|\Z)
 ASSIGNED = re.compile(rf"({NAME})(?:(\+?=)|(\[))")
 EMPTY_PARENTHESES = re.compile(rf"{_BLANKS}\({_BLANKS}\)")
 # What a prefix of a pipeline may be followed by; `!(` is a negated subshell, as where extglob is off.
-NEGATION = re.compile(rf"{_BLANKS}!(?=[ \t\n;&|()<>\\]|\Z)")
-TIME = re.compile(rf"{_BLANKS}time(?:[ \t]+-p)?(?:[ \t]+--)?(?=[ \t\n;&|()<>]|\Z)")
+NEGATION = re.compile(r"!(?=[ \t\n;&|()<>\\]|\Z)")
+TIME = re.compile(r"time(?=[ \t\n;&|()<>\\]|\Z)")
+TIME_OPTION = re.compile(r"(?:-p|--)(?=[ \t\n;&|()<>]|\Z)")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-_PIECES = [
+PIECES = [
     *" \t\n;&|<>()'\"`$\\{}[]#!*?=~+-@:,./0a\r",
     *(
         "$(",
@@ -70,9 +70,9 @@ def mutated(text: str, others: list[str], of: random.Random) -> str:
         if kind < 0.35:
             text = text[:start] + text[end:]
         elif kind < 0.75:
-            text = text[:start] + of.choice(_PIECES) + text[start:]
+            text = text[:start] + of.choice(PIECES) + text[start:]
         elif kind < 0.9:
-            text = text[:start] + of.choice(_PIECES) + text[end:]
+            text = text[:start] + of.choice(PIECES) + text[end:]
         else:
             other = of.choice(others)
             at = of.randrange(len(other) + 1)
