@@ -216,6 +216,22 @@ EXAMPLES: tuple[tuple[str, str, str, str], ...] = (
     ),
     (
         "python",
+        "import subprocess\nsubprocess.run(['psql', '-c', 'DROP TABLE users'])",
+        "sql.drop-table",
+        "approve",
+    ),
+    (
+        "python",
+        (
+            "import zlib, base64\n"
+            "exec(zlib.decompress(base64.b64decode('eJzLzC3ILypRKM4oLcnM0YMQegVFqcWpOiUpqcm5+UWpGvrq+"
+            "poA8/ENrw==')))"
+        ),
+        "code.decoded-exec",
+        "approve",
+    ),
+    (
+        "python",
         "import shutil\nshutil.rmtree('/')",
         "files.root-removal",
         "block",

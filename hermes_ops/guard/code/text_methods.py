@@ -20,6 +20,10 @@ _PLAIN_CODECS = names(
 )
 
 
+# Methods that may go over text of which pieces are not known.
+_PIECEWISE = names("strip encode lower upper replace")
+
+
 def _is_long(new: object) -> bool:
     return type(new) is str and len(new) > 4
 
@@ -34,11 +38,7 @@ def method(value: Value, name: str, args: list[Value]) -> Value | None:
     known = value.known
     if any(one is NOTHING for one in given) or type(known) not in (str, bytes, int):
         return _unknown_method(value, name, args)
-    if (
-        type(known) is str
-        and UNKNOWN in known
-        and name not in ("strip", "encode", "lower", "upper", "replace")
-    ):
+    if value.glob or (type(known) is str and UNKNOWN in known and name not in _PIECEWISE):
         return _unknown_method(value, name, args)
     if name == "replace" and len(given) >= 2 and type(known) in (str, bytes):
         if not isinstance(given[0], type(known)) or not isinstance(given[1], type(known)) or not given[0]:
@@ -73,7 +73,7 @@ def _tainted(result: Value, origin: Value) -> Value:
 def _unknown_method(value: Value, name: str, args: list[Value]) -> Value | None:
     if name in ("strip", "rstrip", "lstrip", "encode", "decode") and value.is_text:
         return value
-    return None
+    return unknown(value) if value.glob else None
 
 
 def _join(by: Value, items: Value) -> Value | None:

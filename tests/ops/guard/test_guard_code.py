@@ -13,6 +13,9 @@ from hermes_ops.guard.code.judge import LANGUAGES, judge_code, language_of
 from hermes_ops.guard.verdict import Verdict
 from tests.ops.guard.code_cases import corpus, found, rules, shell, verdict
 
+# The parser's remarks about judged code; pytest takes away the filter that the judge sets.
+pytestmark = pytest.mark.filterwarnings("ignore::SyntaxWarning", "ignore::DeprecationWarning")
+
 
 def test_the_corpus_has_enough_of_every_kind() -> None:
     wants = Counter((row["language"] == "python", row["want"] == "allow") for row in corpus())
