@@ -8,7 +8,6 @@ from ..judge.invocation import UNKNOWN
 from .acts import Acts
 from .value import Value
 
-LIMIT = 32_000
 _MAKE_VARIABLE = re.compile(r"\$[({](?P<name>[\w.-]+)[)}]|\$(?P<short>[@<^?*])|\$\$")
 _MAKE_SHELL = re.compile(r"\$\(shell\s+(?P<command>(?:[^()]|\([^()]*\))*)\)")
 _MAKE_BINDING = re.compile(
@@ -33,7 +32,7 @@ def judge_make(code: str, acts: Acts) -> None:
         return text.replace("$$", "$")
 
     in_recipe = False
-    for line in re.sub(r"\\\n\t?", " ", code[:LIMIT]).split("\n"):
+    for line in re.sub(r"\\\n\t?", " ", code).split("\n"):
         for match in _MAKE_SHELL.finditer(line):
             acts.run(Value(expanded(match["command"])))
         if line.startswith("\t") and in_recipe:
@@ -97,7 +96,7 @@ def judge_tcl(code: str, acts: Acts) -> None:
             return (acts.home or "~") + word.partition(")")[2]
         return re.sub(r"\$\{?(\w+)(?:\([^)]*\))?\}?", lambda match: names.get(match[1], UNKNOWN), word)
 
-    for line in re.sub(r"\\\n\s*", " ", code[:LIMIT]).split("\n"):
+    for line in re.sub(r"\\\n\s*", " ", code).split("\n"):
         line = line.strip()
         if not line or line[0] == "#":
             continue
@@ -150,7 +149,7 @@ _APPLE_REMARK = re.compile(r"(?P<string>\"(?:[^\"\\]|\\.)*\")|--[^\n]*|\(\*.*?(?
 
 def judge_applescript(code: str, acts: Acts) -> None:
     """AppleScript: `do shell script`, and telling the system to shut down."""
-    code = _APPLE_REMARK.sub(lambda match: match["string"] or "", code[:LIMIT])
+    code = _APPLE_REMARK.sub(lambda match: match["string"] or "", code)
     names: dict[str, str] = {}
 
     def text(expression: str) -> str:

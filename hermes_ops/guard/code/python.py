@@ -19,7 +19,7 @@ from .python_walk import Walk
 # Longer or denser code is judged by its text alone: parsing takes about 1.5 microseconds a token.
 LIMIT, MARKS_LIMIT = 32_000, 4_000
 # Statements and expressions walked in one text.
-STEPS = 5_000
+STEPS = 4_000
 
 
 def parse(code: str) -> ast.Module | None:

@@ -64,7 +64,7 @@ class Functions(Expressions):
         """Walk code given as text (exec); False when it cannot be read as Python."""
         if self.depth >= DEPTH:
             return False
-        self.spend(len(code) // 8)
+        self.spend(12 + len(code) // 8)
         tree = parsed(code.replace("\0", MARK))
         if tree is None:
             return False
@@ -81,7 +81,7 @@ class Functions(Expressions):
         """The value of an expression given as text (eval)."""
         if self.depth >= DEPTH:
             return None
-        self.spend(len(code) // 32)
+        self.spend(8 + len(code) // 16)
         tree = parsed(code.replace("\0", MARK).strip(), "eval")
         if tree is None:
             return None

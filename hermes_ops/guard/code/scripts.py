@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ..verdict import Found
 from .acts import Acts, Exhausted
 from .judge import Shell
@@ -9,6 +11,13 @@ from .lines import judge_applescript, judge_make, judge_tcl
 from .script_acts import script_acts
 from .windows import judge_cmd, judge_powershell
 
+# Lines of commands are read up to here; behind it these words are for a person to look at.
+LIMIT = 24_000
+_RISKY = re.compile(
+    r"\b(?:rm|rd|ri|del|rmdir|remove-item|iex|invoke-expression|exec|spawn|file delete|do shell script"
+    r"|format|curl|wget)\b",
+    re.IGNORECASE,
+)
 _LINES = {
     "powershell": judge_powershell,
     "cmd": judge_cmd,
@@ -39,7 +48,9 @@ def judge_script(
         script_acts(language, code, acts, argv)
     else:
         try:
-            judge(code, acts)
+            judge(code[:LIMIT], acts)
         except (Exhausted, RecursionError):
+            acts.report("code.unread")
+        if _RISKY.search(code, LIMIT):
             acts.report("code.unread")
     return acts.found

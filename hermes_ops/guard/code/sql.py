@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from ..rules.names import names
 from ..verdict import Found, Verdict
 
-LIMIT = 64_000
+# Characters that are read, and findings after which the rest is not.
+LIMIT, MOST = 64_000, 20
 
 # Quoted text, names in quotes, comments, dollar quotes; the end of the text closes what is left open.
 _SKIPPED = re.compile(
@@ -220,6 +221,8 @@ def sql_findings(text: str) -> list[Found]:
     for skipped in (_SKIPPED, _SKIPPED_STANDARD) if "\\'" in text else (_SKIPPED,):
         in_routine = False
         for written, bare in statements(text, skipped):
+            if len(findings) >= MOST:
+                break
             words = [word.lower() for word in _WORD.findall(bare)]
             if in_routine:
                 in_routine = words[:1] != ["end"]

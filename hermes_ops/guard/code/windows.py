@@ -10,7 +10,6 @@ from ..judge.invocation import REMOTE, UNKNOWN
 from .acts import ENVIRONMENT, Acts, quoted
 from .value import Value
 
-LIMIT = 32_000
 DEPTH = 3
 
 _PIECE = re.compile(
@@ -88,7 +87,7 @@ class PowerShell:
         words: list[str] = []
         current: list[tuple[list[str], str]] = []
         glued = False
-        for match in _PIECE.finditer(text[:LIMIT]):
+        for match in _PIECE.finditer(text):
             if match["comment"]:
                 continue
             if match["space"]:
@@ -268,7 +267,7 @@ _CMD_WORD = re.compile(r'"[^"\n]*"?|[^\s"&|<>()]+|&&?|\|\|?|>>?|[()]|\n')
 def judge_cmd(text: str, acts: Acts) -> None:
     """A line or batch file of cmd."""
     words: list[str] = []
-    for match in _CMD_WORD.finditer(text[:LIMIT] + "\n"):
+    for match in _CMD_WORD.finditer(text + "\n"):
         word = match.group()
         if word in ("&", "&&", "|", "||", "\n", "(", ")"):
             if words:

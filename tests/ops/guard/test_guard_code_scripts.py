@@ -180,3 +180,10 @@ def test_escapes_of_a_string_are_resolved() -> None:
     assert token.text == "rm"
     (token,) = tokens("perl", r"'\x72'")
     assert token.text == r"\x72"
+
+
+@pytest.mark.parametrize("language", ["make", "tcl", "cmd", "powershell"])
+def test_what_stands_behind_the_limit_of_a_script_is_asked_about(language: str) -> None:
+    filler = "echo one more line of text\n" * 1_500
+    assert "code.unread" in rules(language, filler + "rm -rf /\n")
+    assert verdict(language, filler) == "allow"
