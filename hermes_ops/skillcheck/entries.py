@@ -6,6 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from ..host.skills import _SKIPPED as IGNORED
+from ..host.skills import _SUPPORT as SUPPORT
+
 FILE, LINK, SPECIAL, UNREAD = "file", "link", "special", "unread"
 
 MAX_HEAD = 4_000_000  # bytes of a file that are looked at from its beginning
@@ -15,14 +18,6 @@ MAX_ENTRIES = 5_000
 
 MANIFEST = "SKILL.md"
 MEMBER = "!/"  # stands between an archive and what is in it: "pack.zip!/inner/run.sh"
-
-# What the host never takes for a skill, and what belongs to the skill that it lies in.
-_IGNORED_LIST = """
-    .git .github .hub .archive .venv venv node_modules site-packages __pycache__ .tox .nox .pytest_cache
-    .mypy_cache .ruff_cache
-"""
-IGNORED = frozenset(_IGNORED_LIST.split())
-SUPPORT = frozenset(("references", "templates", "assets", "scripts"))
 
 
 @dataclass(frozen=True)

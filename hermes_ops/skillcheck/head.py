@@ -13,7 +13,6 @@ from .instructions import Topic, in_text
 from .judged import unseen
 from .rules import ERROR, INFO, WARNING, Hit
 
-MAX_DESCRIPTION = 1024  # what the host takes
 _TAG = re.compile(r"!!?python/|!!(?:java|ruby)|!ruby/|!<tag:", re.IGNORECASE)
 _ALIAS = re.compile(r"(?<![\w*&])[*&][A-Za-z_][\w-]*")
 _GREEDY = re.compile(

@@ -126,12 +126,6 @@ def is_drop(host: str) -> bool:
     return _is_below(host, _DROPS)
 
 
-def is_number(host: str) -> bool:
-    """Whether a host is a public number, in whatever notation."""
-    address = _number(host)
-    return address is not None and address.is_global
-
-
 def seems(url: str) -> str:
     """Why an address is not what it seems, "" when it is."""
     try:

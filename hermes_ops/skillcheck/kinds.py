@@ -115,12 +115,8 @@ def _by_beginning(data: bytes) -> Kind | None:
     return None
 
 
-def text_of(data: bytes) -> str | None:
-    """A content as text: UTF-8, UTF-16 or UTF-32, else Latin-1 when it looks like text; None when not."""
-    return _text(data)
-
-
 def _text(data: bytes) -> str | None:
+    """A content as text: UTF-8, UTF-16 or UTF-32, else Latin-1 when it looks like text; None when not."""
     for mark, encoding in (
         (b"\xff\xfe\x00\x00", "utf-32"),
         (b"\x00\x00\xfe\xff", "utf-32"),

@@ -119,8 +119,3 @@ def located(hit: Hit, skill: str, sha256: str, number: int) -> Located:
         RULES[hit.rule].fix,
     )
     return Located(finding, skill, hit.path, hit.line, sha256)
-
-
-def worst(severities: set[str]) -> str:
-    """The highest of some severities, "" for none."""
-    return next((severity for severity in ORDER if severity in severities), "")

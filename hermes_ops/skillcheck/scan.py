@@ -167,8 +167,3 @@ def _located(hits: Iterable[Hit], skill: Skill) -> list[Located]:
         found.append(located(hit, skill.name, sums.get(hit.path, ""), seen[same]))
         seen[same] += 1
     return found
-
-
-def severities(found: Iterable[Located]) -> Counter[str]:
-    """How many findings of each severity."""
-    return Counter(one.finding.severity for one in found)
