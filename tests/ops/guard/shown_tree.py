@@ -5,6 +5,7 @@ A simple command is [words], quoted text stands in 'quotes', a list is its comma
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -25,17 +26,21 @@ from hermes_ops.guard.shell.tree import (
 )
 
 
-def spans(node: Any) -> list[tuple[Any, tuple[int, int]]]:
-    """Every node below (and with) this one that has a span, and the span."""
-    found = [(node, node.span)] if hasattr(node, "span") else []
-    waiting = [getattr(node, field.name) for field in fields(node)]
+def nodes(node: Any) -> Iterator[Any]:
+    """This node and every one below it."""
+    waiting = [node]
     while waiting:
         value = waiting.pop()
         if isinstance(value, tuple):
             waiting += value
         elif is_dataclass(value):
-            found += spans(value)
-    return found
+            yield value
+            waiting += [getattr(value, field.name) for field in fields(value)]
+
+
+def spans(node: Any) -> list[tuple[Any, tuple[int, int]]]:
+    """Every node from this one down that has a span, and the span."""
+    return [(each, each.span) for each in nodes(node) if hasattr(each, "span")]
 
 
 def show(node: Any) -> str:
