@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .walk import Walk
 
 SHELLS = listed("sh bash zsh dash ksh ksh93 mksh ash rbash fish tcsh csh yash hush rksh")
-_VALUED = frozenset(("-o", "+o", "-O", "+O", "--rcfile", "--init-file"))
+_VALUED = frozenset(("--rcfile", "--init-file"))
 _SHELL_OUTPUT = frozenset((SHELL,))
 
 
@@ -32,7 +32,7 @@ def shell(walk: Walk, call: Invocation) -> Stream:
         if word[:1] not in ("-", "+") or len(word) == 1:
             break
         if word in _VALUED:
-            if word in ("--rcfile", "--init-file") and at + 1 < len(words):
+            if at + 1 < len(words):
                 script(walk, call, words[at + 1], [])
             at += 2
             continue
@@ -45,6 +45,9 @@ def shell(walk: Walk, call: Invocation) -> Stream:
         if word[1:2] != "-" and "n" in word:
             only_reads = word[0] == "-"
         at += 1
+        if word[1] != "-":
+            # Each o of a bundle takes a word of its own: -euo pipefail.
+            at += sum(letter in "oO" for letter in word[1:])
     if only_reads:
         return flows.ANYTHING
     if takes_text:
