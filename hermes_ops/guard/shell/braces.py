@@ -26,6 +26,7 @@ _Unit = Part | str
 
 def braced(source: Source, parts: tuple[Part, ...], span: Span) -> list[Word]:
     """The words that a word becomes. Where they would be too many, the last one stands for all the others."""
+    source.spend(1)
     units: list[_Unit] = []
     texts = [part.value for part in parts if type(part) is Text and not part.quoted]
     if sum(text.count("{") + text.count(",") for text in texts) > _SIGNS_READ:

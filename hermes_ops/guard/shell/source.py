@@ -13,7 +13,7 @@ from .tree import Command, HereDocument, Script, Span
 # with a quoted delimiter. A step is two plain words, a piece of a word, or a command; costlier constructs are
 # several. Every level of nesting takes up to eight Python frames.
 CHARACTERS = 131_072
-STEPS = 5_000
+STEPS = 4_000
 DEPTH = 40
 JOINS = 400
 
@@ -101,9 +101,11 @@ class Source:
     def absorb(self, piece: Source, at: int, error: Unreadable | None, where: str) -> None:
         """Take over what reading a piece that begins at `at` has used up, and what is wrong inside it."""
         self.steps = piece.steps
-        self.inside += [Unreadable(one.what, at) for one in piece.inside]
-        if error:
-            self.inside.append(Unreadable(f"{where}, {error.what}", at))
+        if not self.inside:
+            # The first is told; there may be thousands.
+            self.inside += [Unreadable(one.what, at) for one in piece.inside]
+            if error:
+                self.inside.append(Unreadable(f"{where}, {error.what}", at))
 
     def state(self) -> tuple[int, list[Pending], int, int]:
         """What an error inside a construct would leave wrong, for `restore`."""

@@ -1,0 +1,39 @@
+"""Twenty seconds of scripts/fuzz-guard: nothing that is judged raises or takes long."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import pytest
+
+from scripts.lib import fuzz_guard
+
+SECONDS = float(os.environ.get("GUARD_FUZZ_SECONDS", "20"))
+
+
+@pytest.mark.once
+def test_no_text_makes_the_guard_raise_or_take_long():
+    # Twice what the script allows: the machine may be slow, and busy with other tests.
+    outcome = fuzz_guard.fuzz(SECONDS, os.environ.get("GUARD_SEED", "1"), 2 * fuzz_guard.BAR)
+    assert outcome.failures == []
+    assert outcome.texts > 100
+
+
+def test_the_fuzzer_tells_what_raises_and_what_is_slow(monkeypatch: pytest.MonkeyPatch):
+    def broken(text: str) -> None:
+        raise ValueError(text)
+
+    failures = fuzz_guard.fuzz(5, "1", 0.0).failures
+    assert len(failures) == 5 and all(said.endswith(" ms") for said, _ in failures)
+    monkeypatch.setattr(fuzz_guard, "judge", broken)
+    failures = fuzz_guard.fuzz(5, "1").failures
+    assert len(failures) == 5 and all(said.startswith("ValueError") for said, _ in failures)
+
+
+def test_the_same_seed_gives_the_same_texts():
+    def texts(seed: str) -> list[str]:
+        of = random.Random(seed)
+        return [fuzz_guard.text(of, ["rm -rf x", "echo a | b"]) for _ in range(50)]
+
+    assert texts("a") == texts("a") != texts("b")
