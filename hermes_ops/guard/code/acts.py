@@ -13,7 +13,8 @@ from ..rules.files import write_findings
 from ..rules.names import names
 from ..rules.secrets import secret_of
 from ..verdict import Found, Verdict
-from .value import DECODED, Value, taint_of
+from .given import NOTHING_GIVEN, Given, stream_of, value_held, value_of
+from .value import DECODED, Value, add, taint_of
 from .wording import found
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ SHELL_LIMIT, SHELL_TEXT = 64, 24_000
 # How many paths one text may touch.
 PATH_LIMIT = 500
 ENVIRONMENT = "the environment"
+# Paths under which a program finds what comes in.
+INPUTS = frozenset(["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"])
 
 _SAFE = re.compile(r"[A-Za-z0-9_@%+=:,./-]+\Z")
 _SAFE_GLOB = re.compile(r"[A-Za-z0-9_@%+=:,./*?\[\]-]+\Z")
@@ -57,8 +60,16 @@ class Exhausted(Exception):
 class Acts:
     """Collects the findings of what one piece of code does."""
 
-    def __init__(self, shell: Shell, home: str = "", cwd: str | None = None, hermes_home: str = "") -> None:
+    def __init__(
+        self,
+        shell: Shell,
+        home: str = "",
+        cwd: str | None = None,
+        hermes_home: str = "",
+        given: Given = NOTHING_GIVEN,
+    ) -> None:
         self.shell, self.home, self.cwd, self.hermes_home = shell, home, cwd, hermes_home
+        self.given = given
         self.folder = ""  # where the code changed to; "" while it has not
         self.found: list[Found] = []
         self.files: dict[str, Value] = {}  # what the code wrote, by path
@@ -67,7 +78,6 @@ class Acts:
             False  # in a part that nothing is known to run, or that is read without its surroundings
         )
         self.guarded = False  # inside a condition of a loop: not every file is met
-        self.input_taint: frozenset[str] = frozenset()  # what comes in on stdin
         self._text = self._paths = 0
         self._ran: set[str] = set()
         self._asked: dict[str, list[Found]] = {}
@@ -132,12 +142,16 @@ class Acts:
                 ceiling = Verdict.APPROVE if guarded and one.glob else Verdict.BLOCK
                 self.ask(f"rm {'-rf' if tree else '-f'} -- {self.word(one)}", ceiling)
 
-    def write(self, path: Value, content: Value | None = None, empties: bool = False) -> None:
+    def write(
+        self, path: Value, content: Value | None = None, empties: bool = False, appends: bool = False
+    ) -> None:
         """A file is written; `content` when it is known, `empties` when nothing is put into it."""
         for one in path.each():
             text = self.expanded(one.text)
             if content is not None and UNKNOWN not in text and len(self.files) < 64:
-                self.files[text] = content
+                before = self.held(text) if appends else None
+                self.files[text] = content if before is None else add(before, content)
+                self.given.keep(text, stream_of(self.files[text]))
             if text[:1] == UNKNOWN and text in (UNKNOWN, UNKNOWN + UNKNOWN):
                 continue
             self.add(write_findings(text, self.cwd, self.home, self.hermes_home))
@@ -169,13 +183,32 @@ class Acts:
             return Value(taint=frozenset([SECRET]), source=source)
         for one in path.each():
             text = self.expanded(one.text)
-            if text in self.files:
-                return self.files[text]
-            if text in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
-                return Value(name="sys.stdin.read()")
+            held = self.held(text)
+            if held is not None:
+                return held
+            if text in INPUTS:
+                return self.given.input()
             if text.startswith("/proc/") and text.endswith("/environ"):
                 return Value(taint=frozenset([SECRET]), source=text)
         return Value(name="file content", taint=path.taint, source=path.source)
+
+    def held(self, path: str) -> Value | None:
+        """What a file holds that this code or the line around it wrote; None when it is another one."""
+        if path in self.files:
+            return self.files[path]
+        held = self.given.held(path)
+        return value_held(held) if held is not None else None
+
+    def variable(self, name: str) -> Value | None:
+        """A variable of the environment; None when nothing is known of it."""
+        if name in ("HOME", "USERPROFILE"):
+            return Value(self.home or "~")
+        if name == "HERMES_HOME":
+            return Value(self.hermes_home or f"{self.home or '~'}/.hermes")
+        if name in ("TMPDIR", "TEMP", "TMP"):
+            return Value("/tmp")
+        arg = self.given.variable(name)
+        return value_of(arg) if arg is not None and arg.known else None
 
     def pair(self, program: str, source: Value, target: Value) -> None:
         """Two paths handed to mv, cp or ln."""
@@ -223,7 +256,9 @@ class Acts:
         if program in _SHELLS:
             self.ask(content)
         elif language := language_of(program):
-            inner = judge_code(language, content, self.shell, self.home, self.cwd, self.hermes_home)
+            inner = judge_code(
+                language, content, self.shell, self.home, self.cwd, self.hermes_home, self.given
+            )
             self.add(inner)
 
     def run(self, command: Value, folder: Value | None = None, stdin: Value | None = None) -> None:
@@ -258,9 +293,9 @@ class Acts:
             return f"{inner} | {text}"
         if REMOTE in stdin.taint:
             return f"curl -s https://example.invalid/ | {text}"
-        if stdin.known is not None and stdin.text not in ("", UNKNOWN):
+        if stdin.text.strip(UNKNOWN + " \n"):
             return f"{text} <<'END_OF_INPUT'\n{stdin.text}\nEND_OF_INPUT"
-        return text
+        return f"{_HOLD} | {text}" if OPAQUE in stdin.taint else text
 
     def run_words(
         self, words: Sequence[Value], folder: Value | None = None, stdin: Value | None = None

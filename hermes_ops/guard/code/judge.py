@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..verdict import Found
+from .given import NOTHING_GIVEN, Given
 
 # Judges shell text that the code would run; given to the functions here so that they need not know the walk.
 Shell = Callable[[str], list[Found]]
@@ -43,20 +44,19 @@ def judge_code(
     home: str = "",
     cwd: str | None = None,
     hermes_home: str = "",
-    argv: tuple[str, ...] = (),
-    input_taint: frozenset[str] = frozenset(),
+    given: Given = NOTHING_GIVEN,
 ) -> list[Found]:
     """What code of a language would do that should be stopped.
 
     `language`: a key of LANGUAGES, or a name from its values; of another one nothing is said. `code` may hold
-    UNKNOWN for pieces that are not known. `argv`: the arguments the code is given; `input_taint`: what its
-    stdin carries. Never raises; bounded in time.
+    UNKNOWN for pieces that are not known. `given`: its arguments, its input, its environment. Never raises;
+    bounded in time.
     """
     name = language_of(language)
     if name == "python":
         from .python import judge_python
 
-        found = judge_python(code, shell, home, cwd, hermes_home, argv, input_taint)
+        found = judge_python(code, shell, home, cwd, hermes_home, given)
     elif name == "sql":
         from .sql import sql_findings
 
@@ -66,7 +66,7 @@ def judge_code(
         from .sql import mongo_findings
 
         script = "node" if name == "mongo" else name
-        found = judge_script(script, code, shell, home, cwd, hermes_home, argv)
+        found = judge_script(script, code, shell, home, cwd, hermes_home, given)
         found += mongo_findings(code) if name == "mongo" else []
     else:
         found = []

@@ -9,6 +9,7 @@ from contextlib import suppress
 from ..verdict import Found
 from .acts import Acts, Exhausted
 from .cells import cell_magic, run_magic, translated
+from .given import NOTHING_GIVEN, Given
 from .judge import Shell
 from .python_functions import parsed
 from .python_names import MARK
@@ -39,15 +40,13 @@ def judge_python(
     home: str = "",
     cwd: str | None = None,
     hermes_home: str = "",
-    argv: tuple[str, ...] = (),
-    input_taint: frozenset[str] = frozenset(),
+    given: Given = NOTHING_GIVEN,
 ) -> list[Found]:
     """What Python code or a notebook cell would do that should be stopped. Never raises or runs anything."""
-    acts = Acts(shell, home, cwd, hermes_home)
-    acts.input_taint = input_taint
+    acts = Acts(shell, home, cwd, hermes_home, given)
     text = code.replace("\0", MARK)
     magic = cell_magic(text)
-    walk = Walk(acts, STEPS, argv, text.split("\n") if len(text) <= LIMIT else [])
+    walk = Walk(acts, STEPS, text.split("\n") if len(text) <= LIMIT else [])
     try:
         if magic is not None:
             run_magic(walk, magic[0], magic[1], magic[2])

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from . import folding, text_methods
 from .python_files import FILE_CALLS, PATH_CALLS, file_method
-from .python_host import HOST_CALLS
+from .python_host import HOST_CALLS, host_command
 from .python_names import PATH, Call
 from .python_processes import PROCESS_CALLS, native, program_arguments
 from .python_services import cloud, database, network
-from .python_texts import TEXT_CALLS, attribute_got
+from .python_texts import GETTERS, TEXT_CALLS, got
 from .value import Value, either, taint_of, unknown
 
 if TYPE_CHECKING:
@@ -170,8 +170,10 @@ def judge_call(walk: Walk, call: Call, function: Value) -> Value | None:
             return result
         if name == "functools.partial()":
             return pass_on(walk, function, call.args, call.keywords, call)
-        if name == "operator.attrgetter()":
-            return attribute_got(walk, call, function)
+        if name in GETTERS:
+            return got(walk, call, function)
+        if name.startswith("hermes_cli."):
+            return host_command(walk, call)
         if name.startswith("ctypes."):
             return native(walk, call)
         if name.startswith("sh.") and name.count(".") == 1:
@@ -188,8 +190,6 @@ def judge_call(walk: Walk, call: Call, function: Value) -> Value | None:
             return result
     if call.keywords or call.args:
         _handed_over(walk, call)
-    if name in ("sys.stdin.read", "sys.stdin.readline", "sys.stdin.buffer.read", "input"):
-        return Value(name="sys.stdin.read()", taint=walk.acts.input_taint, source="the input")
     if name == "dict" and call.keywords:
         return Value(pairs=call.keywords)
     return None

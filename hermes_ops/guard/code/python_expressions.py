@@ -36,6 +36,7 @@ class Expressions(Sequences):
         self.branch: dict[tuple[int, str], Value | None] | None = None
         self.attributes: dict[str, Value] = {}
         self.starred: list[str] = []
+        self.outer: dict[tuple[int, str], int] = {}  # names of a scope that are those of another one
 
     def spend(self, count: int = 1) -> None:
         self.steps -= count
@@ -44,6 +45,8 @@ class Expressions(Sequences):
 
     def bind(self, name: str, value: Value, scope: int = -1) -> None:
         place = len(self.scopes) - 1 if scope < 0 else scope
+        if self.outer:
+            place = self.outer.get((place, name), place)
         bound = self.scopes[place]
         if self.branch is not None:
             self.branch.setdefault((place, name), bound.get(name))
@@ -280,14 +283,7 @@ class Expressions(Sequences):
 
     def variable(self, key: Value) -> Value:
         """One variable of the environment."""
-        name = key.text
-        if name in ("HOME", "USERPROFILE"):
-            return Value(self.acts.home or "~")
-        if name == "HERMES_HOME":
-            return Value(self.acts.hermes_home or f"{self.acts.home or '~'}/.hermes")
-        if name in ("TMPDIR", "TEMP", "TMP"):
-            return Value("/tmp")
-        return Value(name="os.environ[]", source=name)
+        return self.acts.variable(key.text) or Value(name="os.environ[]", source=key.text)
 
     def part(self, node: ast.Slice) -> Value:
         ends = [

@@ -21,9 +21,14 @@ _NOTHING = Value(None)
 
 def opened(walk: Walk, path: Value, mode: str) -> Value:
     """A file object; a file opened for writing is a finding when it is a sensitive one."""
+    if path.known == 0 and type(path.known) is int:
+        path = Value("/dev/stdin")
     if any(letter in mode for letter in "wax+"):
         walk.acts.write(path)
-        return Value(name="file(w)" if "w" in mode else "file(a)", of=path)
+        handle = Value(name="file(w)" if "w" in mode else "file(a)", of=path)
+        if "w" in mode:
+            walk.unwritten.append(handle)
+        return handle
     content = walk.acts.read(path)
     return Value(name="file(r)", of=path, taint=content.taint, source=content.source)
 
@@ -59,18 +64,23 @@ def file_method(walk: Walk, call: Call) -> Value | None:
         return None
     if receiver.name == "file(r)":
         return walk.acts.read(path) if method.startswith("read") else None
+    untouched = any(one is receiver for one in walk.unwritten)
     if method in ("write", "writelines") and call.args:
         content = call.args[0]
         if content.items is not None:
             content = text_methods.method(Value(""), "join", [content]) or Value()
         if receiver.name == "file(w)" and content.known in ("", b""):
-            walk.acts.write(path, empties=True)
-        else:
-            walk.acts.write(path, content)
+            walk.acts.write(path, empties=untouched)
+            return Value()
+        walk.acts.write(path, content, appends=receiver.name == "file(a)" or not untouched)
+        walk.touched([receiver])
         return Value()
-    if method == "close" and receiver.name == "file(w)" and call.chained:
+    if method == "close" and untouched:
+        walk.touched([receiver])
         walk.acts.write(path, empties=True)
         return Value()
+    if method not in ("flush", "fileno", "close", "__enter__"):
+        walk.touched([receiver])
     if method == "truncate":
         walk.acts.ask(f"truncate -s 0 {walk.acts.word(path)}")
         return Value()

@@ -47,12 +47,10 @@ def calls_in(node: ast.AST) -> set[str]:
 class Functions(Expressions):
     """Expressions that know the functions of the code."""
 
-    def __init__(
-        self, acts: Acts, steps: int, argv: tuple[str, ...] = (), lines: list[str] | None = None
-    ) -> None:
+    def __init__(self, acts: Acts, steps: int, lines: list[str] | None = None) -> None:
         super().__init__(acts, steps)
-        self.argv = argv
         self.lines = lines or []
+        self.unwritten: list[Value] = []  # files opened for writing that nothing was put into yet
         self.depth = 0
         self.in_loop = False
         self.active: list[ast.AST] = []
@@ -113,8 +111,13 @@ class Functions(Expressions):
     def member(self, value: Value, attr: str) -> Value:
         if value.pairs is not None and value.name.startswith(("class ", "instance ")):
             return value.pairs.get(attr) or Value(of=value)
-        if attr == "argv" and value.name == "sys" and self.argv:
-            return Value(items=[Value("-c"), *[Value(word) for word in self.argv[:64]]])
+        if value.name == "sys":
+            given = self.acts.given
+            if attr in ("argv", "orig_argv"):
+                return Value(name="sys.argv", items=given.arguments(("-c",)))
+            if attr == "stdin":
+                taint, source = given.stdin.taint, given.stdin.source or "the input"
+                return Value(name="sys.stdin", items=given.lines(), taint=taint, source=source)
         return super().member(value, attr)
 
     def apply(
@@ -162,8 +165,17 @@ class Functions(Expressions):
             return either(self.returned) if self.returned else Value()
         finally:
             self.scopes.pop()
+            if self.outer:
+                self.outer = {key: at for key, at in self.outer.items() if key[0] < len(self.scopes)}
             self.active.pop()
             self.returned, self.in_loop, self.acts.guarded, self.acts.unsure = before
+
+    def touched(self, values: list[Value]) -> None:
+        """Something may be put into these files: they were handed on or written to."""
+        inner = [item for value in values for item in (value.items or ())]
+        self.unwritten = [
+            handle for handle in self.unwritten if not any(handle is value for value in (*values, *inner))
+        ]
 
     def mark(self, line: int) -> None:
         """Name the line that the next findings are about."""
@@ -172,6 +184,8 @@ class Functions(Expressions):
 
     def called(self, function: Value, call: Call, node: ast.AST | None) -> Value:
         self.mark(call.line)
+        if self.unwritten and (call.args or call.keywords):
+            self.touched(call.all())
         if function.function is not None:
             args = call.args
             if call.receiver.name.startswith("instance "):

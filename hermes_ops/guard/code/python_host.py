@@ -63,6 +63,14 @@ def _host_code(walk: Walk, call: Call) -> Value:
     return execute(walk, replace(call, name="exec"))
 
 
+def host_command(walk: Walk, call: Call) -> Value | None:
+    """hermes_cli.plugins.disable("x"): what the host's own program does as `hermes plugins disable x`."""
+    words = [word for word in call.name.split(".")[1:] if word != "main"]
+    if words:
+        walk.acts.run_words([Value("hermes"), *map(Value, words), *(arg for arg in call.args if arg.is_text)])
+    return None
+
+
 def _environment(walk: Walk, call: Call) -> Value:
     key = call.arg(0, "key")
     if key is None:
@@ -128,7 +136,42 @@ def _temporary_file(walk: Walk, call: Call) -> Value:
     return Value(items=[Value(name="file descriptor"), Value("/tmp/tmp" + UNKNOWN)])
 
 
+def _input(walk: Walk, call: Call) -> Value:
+    """All that comes in, its lines, or the first of them."""
+    given = walk.acts.given
+    lines = given.lines()
+    if call.method in ("readlines", "splitlines") or call.name == "fileinput.input":
+        path = call.arg(0, "files")
+        if path is not None and path.is_text:
+            return _lines_of_files(walk, call, path)
+        return Value(name="sys.stdin", items=lines, taint=given.stdin.taint, source="the input")
+    if lines and (call.method == "readline" or call.name in ("input", "raw_input")):
+        return lines[0]
+    return given.input()
+
+
+def _lines_of_files(walk: Walk, call: Call, path: Value) -> Value:
+    """fileinput.input(path, inplace=True): read, and with `inplace` written anew."""
+    content = walk.acts.read(path)
+    in_place = call.arg(1, "inplace")
+    if in_place is not None and in_place.known not in (False, None, 0):
+        walk.acts.write(path)
+    return Value(name="file(r)", of=path, taint=content.taint, source=content.source)
+
+
 HOST_CALLS: dict[str, Handler] = {
+    **dict.fromkeys(
+        (
+            *(
+                f"sys.stdin.{how}"
+                for how in ("read", "readline", "readlines", "buffer.read", "buffer.readlines")
+            ),
+            "input",
+            "raw_input",
+            "fileinput.input",
+        ),
+        _input,
+    ),
     "get_ipython().run_cell_magic": _magic,
     "get_ipython().run_line_magic": _magic,
     "get_ipython().magic": _magic,

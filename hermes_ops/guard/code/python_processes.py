@@ -60,6 +60,9 @@ def _subprocess(walk: Walk, call: Call) -> Value:
     if _is_socket(keywords.get("stdin")) or (_is_socket(call.arg(3, "stdin"))):
         walk.acts.report("code.reverse-shell")
     folder, stdin = keywords.get("cwd"), keywords.get("input") or _file_input(walk, keywords.get("stdin"))
+    environment = keywords.get("env")
+    for name, value in (environment.pairs or {}).items() if environment is not None else ():
+        walk.exported(Value(name), value)
     shell = keywords.get("shell")
     if command.items is not None:
         if shell is not None and shell.known not in (False, None) and command.items:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickletools
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 Handler = Callable[["Walk", Call], "Value | None"]
 
+_PICKLE_LIMIT = 2_000
 _RISKY_OWNERS = frozenset(["os", "subprocess", "shutil", "builtins", "", "pty", "ctypes"])
 
 
@@ -67,11 +69,37 @@ def _compile(walk: Walk, call: Call) -> Value:
 
 
 def _load_object(walk: Walk, call: Call) -> Value | None:
-    """pickle.loads: a pickle from the network runs what it likes."""
+    """pickle.loads: a pickle from the network runs what it likes, one that is spelled out what it names."""
     data = call.arg(0)
     if data is not None and REMOTE in taint_of([data])[0]:
         walk.acts.report("code.remote-exec", "a pickle")
+    elif data is not None and type(data.known) is bytes:
+        _read_pickle(walk, data.known, call.line)
     return unknown(*call.args, name="pickle")
+
+
+def _read_pickle(walk: Walk, data: bytes, line: int) -> None:
+    """A pickle as far as it can be told without loading it: functions it names, and texts for them."""
+    texts: list[str] = []
+    functions: list[str] = []
+    try:
+        for place, (operation, argument, _) in enumerate(pickletools.genops(data)):
+            if operation.name in ("GLOBAL", "INST") and type(argument) is str:
+                functions.append(argument.replace(" ", "."))
+            elif operation.name == "STACK_GLOBAL":
+                functions.append(".".join(texts[-2:]))
+                del texts[-2:]
+            elif type(argument) is str:
+                texts.append(argument)
+            if place > _PICKLE_LIMIT:
+                break
+    except Exception:  # whatever is no pickle fails in its own way
+        functions.append("")
+    for function in functions:
+        named = Value(name=canonical(function))
+        walk.called(named, Call(named.name, [Value(text) for text in texts[:8]], {}, Value(), "", line), None)
+    if functions:
+        walk.acts.report("code.opaque-exec", "a pickle")
 
 
 def _import_module(walk: Walk, call: Call) -> Value | None:
@@ -111,22 +139,46 @@ def _run_file(walk: Walk, call: Call) -> Value:
     return Value()
 
 
+def _run_module(walk: Walk, call: Call) -> Value:
+    """runpy.run_module(name): as `python -m name` with the arguments of this code."""
+    module = call.arg(0, "mod_name")
+    if module is not None and module.is_text and module.is_known:
+        arguments = walk.attributes.get("sys.argv") or walk.member(Value(name="sys"), "argv")
+        rest = (arguments.items or [])[1:]
+        walk.acts.run_words([Value("python3"), Value("-m"), module, *rest])
+    return Value()
+
+
 def _vars(walk: Walk, call: Call) -> Value:
     return Value(name="vars()", of=call.args[0] if call.args else None)
 
 
-def _method_caller(walk: Walk, call: Call) -> Value | None:
-    return Value(name="operator.attrgetter()", of=call.args[0]) if call.args else None
+def _getter(walk: Walk, call: Call) -> Value | None:
+    """operator.attrgetter(name), itemgetter(key), methodcaller(name, *args): used on what they are given."""
+    if not call.args:
+        return None
+    return Value(name=f"{call.name}()", items=call.args[1:], pairs=call.keywords or None, of=call.args[0])
 
 
-def attribute_got(walk: Walk, call: Call, function: Value) -> Value | None:
-    owner = function.of
-    if owner is not None and owner.is_text and call.args:
-        value = call.args[0]
-        for name in owner.text.split("."):
-            value = walk.member(value, name)
-        return value
-    return None
+def got(walk: Walk, call: Call, function: Value) -> Value | None:
+    """A getter of the module operator is called."""
+    what, owner = function.of, call.args[0] if call.args else None
+    if what is None or owner is None:
+        return None
+    if function.name == "operator.itemgetter()":
+        return walk.item(owner, what)
+    if not what.is_text or not what.is_known:
+        return None
+    if function.name == "operator.attrgetter()":
+        for name in what.text.split("."):
+            owner = walk.member(owner, name)
+        return owner
+    method = walk.member(owner, what.text)
+    made = Call(method.name, function.items or [], function.pairs or {}, owner, what.text, call.line)
+    return walk.called(method, made, None)
+
+
+GETTERS = frozenset(f"operator.{kind}()" for kind in ("attrgetter", "itemgetter", "methodcaller"))
 
 
 TEXT_CALLS: dict[str, Handler] = {
@@ -140,6 +192,7 @@ TEXT_CALLS: dict[str, Handler] = {
     "get_ipython().ex": execute,
     "runpy.run_path": _run_file,
     "execfile": _run_file,
+    "runpy.run_module": _run_module,
     "timeit.timeit": execute,
     "cProfile.run": execute,
     "pickle.loads": _load_object,
@@ -151,5 +204,5 @@ TEXT_CALLS: dict[str, Handler] = {
     "getattr": _getattr,
     "object.__getattribute__": _getattr,
     "vars": _vars,
-    "operator.attrgetter": _method_caller,
+    **dict.fromkeys(("operator.attrgetter", "operator.itemgetter", "operator.methodcaller"), _getter),
 }

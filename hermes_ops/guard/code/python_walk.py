@@ -42,7 +42,9 @@ class Walk(Functions):
 
     def expression(self, node: ast.Expr) -> None:
         if type(node.value) is not ast.Constant:
-            self.evaluate(node.value)
+            value = self.evaluate(node.value)
+            if self.unwritten and value.of is not None and any(one is value for one in self.unwritten):
+                self.acts.write(value.of, empties=True)
 
     def assignment(self, node: ast.Assign) -> None:
         value = self.evaluate(node.value)
@@ -62,8 +64,22 @@ class Walk(Functions):
             before = self.evaluate(node.target)
             self.assign(node.target, add(before, value) if type(node.op) is ast.Add else Value())
 
+    def declared(self, node: ast.Global | ast.Nonlocal) -> None:
+        """From here on these names are those of the module, or of the function around this one."""
+        here = len(self.scopes) - 1
+        for name in node.names:
+            around = (place for place in range(here - 1, 0, -1) if name in self.scopes[place])
+            self.outer[here, name] = next(around, 0) if type(node) is ast.Nonlocal else 0
+
+    def written_module(self, name: str) -> None:
+        """A module that this line wrote runs when it is imported."""
+        held = self.acts.held(f"{name.replace('.', '/')}.py")
+        if held is not None and held.is_text:
+            self.text(held.text)
+
     def imported(self, node: ast.Import) -> None:
         for alias in node.names:
+            self.written_module(alias.name)
             if alias.asname:
                 self.bind(alias.asname, Value(name=canonical(alias.name)))
             else:
@@ -72,6 +88,7 @@ class Walk(Functions):
 
     def imported_from(self, node: ast.ImportFrom) -> None:
         module = node.module or ""
+        self.written_module(module)
         for alias in node.names:
             if alias.name == "*":
                 self.starred.append(module)
@@ -273,6 +290,8 @@ _STATEMENTS: dict[type, Callable[[Walk, ast.AST], None]] = {
     ast.AugAssign: Walk.augmented,
     ast.Import: Walk.imported,
     ast.ImportFrom: Walk.imported_from,
+    ast.Global: Walk.declared,
+    ast.Nonlocal: Walk.declared,
     ast.Return: Walk.result,
     ast.Raise: Walk.raised,
     ast.Assert: Walk.asserted,

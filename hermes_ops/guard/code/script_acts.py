@@ -14,6 +14,8 @@ from .value import Value, taint_of
 
 Act = Callable[[Script, list[Value], str], "Value | None"]
 
+_INPUT_PATHS = frozenset(["php://stdin", "stdin", "-"])
+_INPUT_HANDLES = frozenset(["STDIN", "process.stdin.fd", "process.stdin"])
 _URL = re.compile(r"(?:https?|ftp)://", re.IGNORECASE)
 
 _RISKY = re.compile(
@@ -168,8 +170,11 @@ def _read(script: Script, args: list[Value], name: str) -> Value | None:
     if not args:
         return None
     if args[0].is_text and _URL.match(args[0].text):
+        script.acts.send(args, args[0])
         return Value(taint=frozenset([REMOTE]), source="the network", name=f"{name}()")
-    if args[0].is_text and args[0].text in ("php://input", "php://stdin"):
+    if args[0].known == 0 or args[0].name in _INPUT_HANDLES or args[0].text in _INPUT_PATHS:
+        return script.acts.given.input()
+    if args[0].text == "php://input":
         return Value(name="input")
     content = script.acts.read(args[0])
     return Value(content.known, name=f"{name}()", taint=content.taint, source=content.source)
@@ -249,6 +254,8 @@ def _eval(script: Script, args: list[Value], name: str) -> Value | None:
         code = code.of
     if name == "do" and code.is_text:
         return None
+    if name == "do" and code.name == "block" and code.of is not None and code.of.items:
+        return code.of.items[-1]
     script.evaluate(code)
     return None
 
@@ -262,7 +269,11 @@ def _folder(script: Script, args: list[Value], name: str) -> Value | None:
 def _send(script: Script, args: list[Value], name: str) -> Value | None:
     if script.language == "php" and name.lower() in ("fwrite", "fputs") and not script.connected:
         return None
-    if name.endswith((".write", ".puts", ".print")) and not script.connected and "http" not in name.lower():
+    if (
+        name.endswith((".write", ".puts", ".print", ".end"))
+        and not script.connected
+        and "http" not in name.lower()
+    ):
         return None
     address = args[0] if args and args[0].is_text else None
     script.acts.send(args, address)
@@ -277,6 +288,7 @@ def _send(script: Script, args: list[Value], name: str) -> Value | None:
 
 
 def _fetch(script: Script, args: list[Value], name: str) -> Value | None:
+    script.acts.send(args, args[0] if args and args[0].is_text else None)
     return Value(
         name=f"{name}()", taint=frozenset([REMOTE]) | (taint_of(args)[0] & {REMOTE}), source="the network"
     )
@@ -370,9 +382,9 @@ ACTS: dict[str, Act] = {
 }
 
 
-def script_acts(language: str, code: str, acts: Acts, argv: tuple[str, ...] = ()) -> None:
+def script_acts(language: str, code: str, acts: Acts) -> None:
     """Walk a script; what it does goes to `acts`."""
-    script = Script(language, code, acts, argv)
+    script = Script(language, code, acts)
     rest = script.rest
     try:
         script.judge()

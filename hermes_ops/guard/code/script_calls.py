@@ -137,7 +137,7 @@ _PHP = {
     "list": "scandir",
     "eval": "eval assert create_function preg_replace_eval include require include_once require_once",
     "folder": "chdir",
-    "send": "mail curl_setopt fwrite fputs curl_setopt_array stream_context_create",
+    "send": "mail curl_setopt fwrite fputs curl_setopt_array stream_context_create curl_init get_headers",
     "connect": "fsockopen pfsockopen stream_socket_client socket_connect",
     "kill": "posix_kill",
     "map": "array_map array_walk call_user_func call_user_func_array",
@@ -150,6 +150,7 @@ _LUA = {
     "move": "os.rename",
     "eval": "load loadstring dofile",
     "connect": "socket.tcp socket.connect vim.loop.new_tcp",
+    "require": "require",
     "tree": "vim.fn.delete lfs.rmdir.tree",
 }
 _R = {
@@ -191,7 +192,8 @@ KINDS: dict[str, dict[str, str]] = {
 }
 # Methods that mean the same on whatever they are called.
 METHODS: dict[str, dict[str, str]] = {
-    "node": dict.fromkeys(["post", "send", "write"], "send") | dict.fromkeys(["query", "execute"], "sql"),
+    "node": dict.fromkeys(["post", "send", "write", "end"], "send")
+    | dict.fromkeys(["query", "execute"], "sql"),
     "perl": dict.fromkeys(["post", "post_form", "put", "request"], "send") | {"do": "sql", "get": "fetch"},
     "ruby": dict.fromkeys(["post", "puts", "print", "write", "request"], "send")
     | {"execute": "sql", "exec": "sql", "rmtree": "self-tree"},

@@ -19,14 +19,14 @@ _CONCATENATION = {"node": "+", "perl": ".", "php": ".", "ruby": "+", "lua": ".."
 class Expressions(ABC):
     """Expressions over a list of tokens; names and calls are the business of its heirs."""
 
-    def __init__(
-        self, language: str, code: str, acts: Acts, argv: tuple[str, ...] = (), depth: int = 0
-    ) -> None:
-        self.language, self.acts, self.argv, self.depth = language, acts, argv, depth
+    def __init__(self, language: str, code: str, acts: Acts, depth: int = 0) -> None:
+        self.language, self.acts, self.depth = language, acts, depth
         self.tokens, self.rest = tokens_and_rest(language, code)
         self.at = 0
         self.steps = STEPS
         self.names: dict[str, Value] = {}
+        self.taken = 0  # arguments that `shift` took
+        self.stops_at_redirection = False  # in a print of awk, where | and > end an expression
 
         self.connected = self.shell_started = False
         self.plus = _CONCATENATION.get(language, "")
@@ -91,6 +91,8 @@ class Expressions(ABC):
                 break
             if text in (",", ")", "]", "}", ":", "{", ";"):
                 break
+            if self.stops_at_redirection and text in ("|", ">", ">>"):
+                break
             self.at += 1
             if text in ASSIGNMENT:
                 self.skip_lines()
@@ -118,16 +120,6 @@ class Expressions(ABC):
                 value = either([value, other]) if value.known is not None else other
             elif text == "|" and self.language == "awk":
                 self.awk_pipe(value)
-            elif (
-                text in (">", ">>")
-                and self.language == "awk"
-                and (after := self.peek())
-                and after.kind != NUMBER
-            ):
-                if after.kind == STRING:
-                    self.acts.write(self.operand())
-                else:
-                    self.operand()
             elif text in ("=>", "&&"):
                 self.skip_lines()
                 value = self.expression()
@@ -209,7 +201,7 @@ class Expressions(ABC):
             self.at += 1
             handle = "".join(pieces)
             if handle in self.names or handle in ("STDIN", ""):
-                return self.names.get(handle, Value(name="STDIN"))
+                return self.names.get(handle) or self.acts.given.input()
             return Value(handle, glob=True)
         if text == "|" and self.language == "awk":
             self.awk_pipe(Value())
@@ -224,6 +216,13 @@ class Expressions(ABC):
 
     def listed(self, closing: str) -> list[Value]:
         """Values up to a closing bracket, which is taken along."""
+        outer, self.stops_at_redirection = self.stops_at_redirection, False
+        try:
+            return self._listed(closing)
+        finally:
+            self.stops_at_redirection = outer
+
+    def _listed(self, closing: str) -> list[Value]:
         values: list[Value] = []
         while (token := self.peek()) is not None:
             if token.kind == OPERATOR and token.text == closing:
@@ -250,7 +249,8 @@ class Expressions(ABC):
             if isinstance(part, str):
                 pieces.append(Value(part))
             else:
-                pieces.append(self.inner(part[0]))
+                value = self.inner(part[0])
+                pieces.append(joined(value.items, " ") if value.items is not None else value)
         return joined(pieces)
 
     def inner(self, code: str) -> Value:
@@ -299,6 +299,8 @@ class Expressions(ABC):
                 self.at += 1
                 self.skip_lines()
                 continue
+            if self.stops_at_redirection and token.kind == OPERATOR and token.text in ("|", ">", ">>"):
+                break
             before = self.at
             values.append(self.expression())
             if self.at == before:
@@ -321,12 +323,12 @@ class Expressions(ABC):
         """What follows a value: members, calls, subscripts."""
 
     @abstractmethod
-    def run(self, command: Value) -> None:
+    def run(self, command: Value, stdin: Value | None = None) -> None:
         """Shell text is run."""
 
     @abstractmethod
     def awk_pipe(self, value: Value) -> None:
-        """print x | "cmd" and "cmd" | getline of awk."""
+        """`"cmd" | getline` of awk."""
 
     @abstractmethod
     def name_at(self, place: int) -> str:

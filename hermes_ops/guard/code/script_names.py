@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from ..judge.invocation import REMOTE, SECRET
+from ..judge.invocation import OPAQUE, REMOTE, SECRET, UNKNOWN
 from ..rules.names import names
 from .acts import ENVIRONMENT
 from .folding import elements
+from .script_awk import printed
 from .script_calls import SKIPPED
-from .script_expressions import ASSIGNMENT, Expressions
+from .script_expressions import ASSIGNMENT
+from .script_input import INPUT_NAMES, Inputs
 from .tokens import END, NAME, OPERATOR, STRING, WORDS, Token
 from .value import Value, either, unknown
 
@@ -16,7 +18,7 @@ RECEIVES = frozenset(["gets", "recv", "readpartial", "sysread", "receive", "read
 _EACH = names("forEach each map each_child flat_map filter some select reject each_entry")
 
 
-class Names(Expressions):
+class Names(Inputs):
     """Expressions whose names stand for something."""
 
     def name_at(self, place: int) -> str:
@@ -33,7 +35,8 @@ class Names(Expressions):
         """Bind what stands on the left of an assignment: a name, or names in brackets."""
         end = self.at
         names: list[str] = []
-        depth = 0
+        holes = depth = 0
+        rest = ""
         for place in range(start, min(end, start + 40)):
             token = self.tokens[place]
             if token.kind == OPERATOR:
@@ -44,6 +47,9 @@ class Names(Expressions):
                     return
                 if token.text == ":" and names:
                     names[-1] = f"{names[-1]} "
+                holes += token.text == "," and self.tokens[place - 1].text in ("[", ",")
+                if token.text in ("...", "*") and place + 1 < end:
+                    rest = self.tokens[place + 1].text
             elif token.kind == NAME and token.text not in SKIPPED:
                 if names and names[-1].endswith(" "):
                     names[-1] += token.text
@@ -52,9 +58,11 @@ class Names(Expressions):
         if not depth and names:
             self.names[names[0]] = value
             return
-        for place, name in enumerate(names):
+        for place, name in enumerate(names, holes):
             source, _, target = name.partition(" ")
-            if value.items is not None:
+            if name == rest and value.items is not None:
+                self.names[name] = Value(items=value.items[place:])
+            elif value.items is not None:
                 self.names[source] = value.items[place] if place < len(value.items) else Value()
             elif value.name:
                 self.names[target or source] = Value(name=f"{value.name}.{source}")
@@ -67,6 +75,10 @@ class Names(Expressions):
             return self._import()
         if text in SKIPPED:
             return self._skipped(text)
+        if text == "printf" and self.language == "awk":
+            return printed(self, True)  # type: ignore[arg-type]
+        if text == UNKNOWN:
+            return self.postfix(Value(UNKNOWN, taint=frozenset([OPAQUE]), source="the shell"), token)
         bound = self.names.get(text)
         if text in ("true", "false", "null", "nil", "undef", "undefined", "None", "TRUE", "FALSE"):
             return Value(text.lower() == "true" if text.lower() in ("true", "false") else None)
@@ -76,6 +88,8 @@ class Names(Expressions):
 
     def _dotted(self, text: str) -> Value:
         """A name with its owner resolved: cp.exec where cp is child_process."""
+        if self.language == "lua":
+            text = text.replace(":", ".")
         for joiner in (".", "->", "::"):
             head, found, tail = text.partition(joiner)
             if found and head == "ENV" and not tail.startswith("fetch"):
@@ -89,8 +103,15 @@ class Names(Expressions):
     def _special(self, text: str) -> Value | None:
         if text in ("__dirname", "$PWD", "__DIR__"):
             return Value(self.acts.cwd or ".")
-        if text in ("@ARGV", "$argv", "ARGV", "arg"):
-            return Value(name="arguments", items=[Value(word) for word in self.argv] if self.argv else None)
+        arguments = self.special_arguments(text)
+        if arguments is not None and text not in self.names:
+            return arguments
+        if text == "shift" and self.language == "perl" and not self.is_next("(", "@"):
+            following = self.peek()
+            if following is None or following.text[:1] != "@" or following.text == "@ARGV":
+                return self.shifted()
+        if self.language == "awk" and text == "ENVIRON":
+            return Value(name="ENV")
         if text in WHOLE_ENVIRONMENT:
             return Value(name=text, taint=frozenset([SECRET]), source=ENVIRONMENT)
         if text in ("Dir.home", "Dir.pwd"):
@@ -148,8 +169,8 @@ class Names(Expressions):
         if text in ("for", "foreach", "while", "until", "if", "unless", "elsif", "elseif", "switch"):
             return self._condition(text)
         if text in ("print", "echo", "puts", "say", "p", "die", "warn", "pp"):
-            if self.language == "awk" and text == "print":
-                return self.expression()
+            if self.language == "awk":
+                return printed(self, False)  # type: ignore[arg-type]
             piped = self.names.get(token.text) if token.kind == NAME else None
             if piped is not None and piped.name == "pipe":
                 self.at += 1
@@ -198,9 +219,14 @@ class Names(Expressions):
             ):
                 return Value()
             return Value()
-        return self.operand() if self.is_next("(") else self.expression()
+        over = self.operand() if self.is_next("(") else self.expression()
+        if text == "while" and self.language == "perl" and (over.is_text or over.name == "sys.stdin.read()"):
+            self.names["$_"] = over
+        return over
 
     def element(self, value: Value) -> Value:
+        if value.name in INPUT_NAMES:
+            return self.acts.given.input()
         items = elements(value) if not value.is_text else None
         if value.name == "block" and value.of is not None and self.language == "lua":
             items = value.of.items
@@ -212,6 +238,9 @@ class Names(Expressions):
         name = value.name
         if name in WHOLE_ENVIRONMENT:
             return self.variable(attr)
+        arguments = self.special_arguments(f"{name}.{attr}") if name in ("process", "Deno", "Bun") else None
+        if arguments is not None:
+            return arguments
         if f"{name}.{attr}" in WHOLE_ENVIRONMENT:
             return Value(name=f"{name}.{attr}", taint=frozenset([SECRET]), source=ENVIRONMENT)
         if self.connected and attr in RECEIVES and self.language == "ruby":
@@ -219,22 +248,17 @@ class Names(Expressions):
         if value.is_text and name != "file":
             return Value(name=f".{attr}", of=value)
         if value.items is not None and attr in ("length", "size", "first", "last"):
-            return value.items[0] if attr == "first" and value.items else Value()
+            ends = {"first": 0, "last": -1}
+            return value.items[ends[attr]] if attr in ends and value.items else Value()
         full = f"{name}.{attr}" if name and len(name) < 160 else f".{attr}"
         made_of = value if value.items is not None or value.of is not None else None
         return Value(name=full, taint=value.taint, source=value.source, of=made_of)
 
     def variable(self, name: str) -> Value:
         """One variable of the environment."""
-        if name in ("HOME", "USERPROFILE"):
-            return Value(self.acts.home or "~")
-        if name == "HERMES_HOME":
-            return Value(self.acts.hermes_home or f"{self.acts.home or '~'}/.hermes")
-        if name in ("TMPDIR", "TEMP", "TMP"):
-            return Value("/tmp")
         if name in ("toObject", "to_h", "to_a", "inspect", "to_s", "map", "each"):
             return Value(name=f"ENV.{name}", taint=frozenset([SECRET]), source=ENVIRONMENT)
-        return Value(name="variable", source=name)
+        return self.acts.variable(name) or Value(name="variable", source=name)
 
     def item(self, value: Value, keys: list[Value]) -> Value:
         key = keys[0] if keys else Value()
@@ -259,7 +283,9 @@ class Names(Expressions):
     def bind_callback(self, receiver: Value) -> None:
         """`files.forEach(f => ...)`: the name of what each call sees."""
         token = self.peek(-1)
-        if token is None or token.text not in _EACH:
+        if token is None or (
+            token.text not in _EACH and not (token.text == "on" and receiver.name in INPUT_NAMES)
+        ):
             return
         ahead = 1
         while (one := self.peek(ahead)) is not None and ahead < 5:

@@ -209,6 +209,13 @@ def _path(args: list[Value]) -> Value | None:
     return function("os.path.join", args) if args else None
 
 
+def _end(place: int) -> _Fold:
+    def fold(args: list[Value]) -> Value | None:
+        return args[0].items[place] if args and args[0].items else None
+
+    return fold
+
+
 def _same(args: list[Value]) -> Value | None:
     return args[0] if args else None
 
@@ -265,6 +272,12 @@ FOLDS: dict[str, _Fold] = {
     "repeat": _repeat,
     "str_repeat": _repeat,
     "slice": _slice,
+    "array_slice": _slice,
+    "drop": _slice,
+    "shift": _end(0),
+    "array_shift": _end(0),
+    "pop": _end(-1),
+    "array_pop": _end(-1),
     "paste0": _add_all,
     "expand_path": _path,
     "resolve": _path,

@@ -8,14 +8,17 @@ from functools import lru_cache
 from ..judge.invocation import OPAQUE, REMOTE, SECRET, UNKNOWN
 from ..rules.names import names
 from .acts import ENVIRONMENT, Acts, Exhausted
+from .script_awk import piped
 from .script_calls import KINDS, METHODS
 from .script_expressions import DEPTH
 from .script_names import RECEIVES, Names
 from .script_values import fold
 from .tokens import NAME, NUMBER, OPERATOR, SHELL, STRING, WORDS, Token
-from .value import DECODED, Value, unknown
+from .value import DECODED, Value, add, unknown
 
 _JOINERS = frozenset([".", "->", "::", "?.", "&."])
+# Functions of Perl that are folded, and often written without brackets.
+_BARE_FOLDS = names("join sprintf reverse lc pack shift pop")
 _BARE_CALLS = frozenset(["perl", "ruby", "lua", "php", "awk"])
 # Words that go on with the statement behind a call without arguments.
 _AFTER_CALLS = names("if unless while until or and for foreach x eq do")
@@ -41,17 +44,24 @@ def _kind(language: str, name: str) -> str:
 class Script(Names):
     """One reading of a script; what it does goes to `acts`."""
 
-    def __init__(
-        self, language: str, code: str, acts: Acts, argv: tuple[str, ...] = (), depth: int = 0
-    ) -> None:
-        super().__init__(language, code, acts, argv, depth)
+    def __init__(self, language: str, code: str, acts: Acts, depth: int = 0) -> None:
+        super().__init__(language, code, acts, depth)
         self.methods = METHODS.get(language, {})
+        self.code = code
+        self.fed: dict[str, Value] = {}  # what awk prints into commands
 
     def judge(self) -> None:
-        """Walk the script to its end."""
-        while self.at < len(self.tokens):
-            self.statements("")
-            self.at += 1
+        """Walk the script to its end, for each line of its input where it is run for each."""
+        self.assign_given()
+        for value in self.rounds(self.code):
+            if not self.record(value):
+                break
+            self.at = 0
+            while self.at < len(self.tokens):
+                self.statements("")
+                self.at += 1
+        for command, content in self.fed.items():
+            self.run(Value(command), content)
         self._fork_bomb()
         if self.connected and self.shell_started:
             self.acts.report("code.reverse-shell")
@@ -115,7 +125,7 @@ class Script(Names):
         """Do arguments without brackets follow: `system "ls"`?"""
         if self.language not in _BARE_CALLS or token is None or not value.name:
             return False
-        kind = self.kind_of(value.name)
+        kind = self.kind_of(value.name) or (value.name if value.name in _BARE_FOLDS else "")
         if not kind and not (self.language == "ruby" and value.name.rpartition(".")[2] in self.methods):
             return False
         if self.language == "lua":
@@ -152,7 +162,7 @@ class Script(Names):
             result = ACTS[kind](self, args, name)
             return result if result is not None else Value(name=f"{name}()")
         source = function.of if name.startswith(".") and function.of is not None else receiver
-        known = source.is_text or source.items is not None
+        known = source.is_text or source.items is not None or bool(source.taint)
         result = fold(name, [source, *args] if known else args)
         if result is not None:
             return result
@@ -167,6 +177,9 @@ class Script(Names):
 
     def other(self, name: str, method: str, receiver: Value, args: list[Value]) -> Value:
         """A call of something that has no meaning here."""
+        given = self.input_called(name, args)
+        if given is not None:
+            return given
         if name in ("os.homedir", "Dir.home", "Deno.homedir", "path.expand"):
             return Value(self.acts.home or "~")
         if name in (
@@ -206,20 +219,18 @@ class Script(Names):
         return made
 
     def awk_pipe(self, value: Value) -> None:
-        """print x | "cmd" and "cmd" | getline."""
-        if self.is_next("&"):
-            self.at += 1
-        token = self.peek()
-        if value.is_text and value.text.startswith("/inet"):
-            self.connected = True
-        elif token is not None and token.kind == NAME and token.text == "getline":
-            if self.connected and not value.is_text:
-                self.acts.report("code.reverse-shell")
-            self.run(value)
-        elif token is not None:
-            self.run(self.operand())
+        piped(self, value)
 
-    def run(self, command: Value) -> None:
+    def feed(self, command: Value, content: Value) -> None:
+        """What is printed into a command, which runs when the script is at its end."""
+        if not command.is_text:
+            self.run(command)
+        elif command.text in self.fed:
+            self.fed[command.text] = add(self.fed[command.text], content)
+        else:
+            self.fed[command.text] = content
+
+    def run(self, command: Value, stdin: Value | None = None) -> None:
         """Shell text is run."""
         for one in command.each():
             if one.is_text:
@@ -229,7 +240,7 @@ class Script(Names):
                         self.connected = self.connected or self.language == "awk"
                 if self.connected and re.search(r"\bsh\b.*[<>]&", one.text):
                     self.shell_started = True
-        self.acts.run(command)
+        self.acts.run(command, stdin=stdin)
 
     def evaluate(self, code: Value) -> None:
         """Text is run as code of the same language."""
@@ -238,7 +249,7 @@ class Script(Names):
                 self.acts.report("code.decoded-exec")
             if one.is_text and one.text.strip(UNKNOWN) and not one.taint & {OPAQUE, REMOTE}:
                 if self.depth < DEPTH:
-                    inner = Script(self.language, one.text, self.acts, self.argv, self.depth + 1)
+                    inner = Script(self.language, one.text, self.acts, self.depth + 1)
                     inner.names.update(self.names)
                     inner.steps = self.steps // 2
                     inner.judge()
@@ -256,7 +267,7 @@ class Script(Names):
             return
         joined_names = " ".join(names)
         if re.search(
-            r"\bwhile (?:\( )?(?:1|true)\b|\bloop [{d]|\bfor \( \)|\buntil (?:\( )?(?:0|false)\b",
+            r"\bwhile (?:\( )?(?:1|true|fork)\b|\bloop [{d]|\bfor \( \)|\buntil (?:\( )?(?:0|false)\b",
             joined_names,
         ):
             self.acts.report("code.fork-bomb")

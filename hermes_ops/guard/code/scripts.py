@@ -6,6 +6,7 @@ import re
 
 from ..verdict import Found
 from .acts import Acts, Exhausted
+from .given import NOTHING_GIVEN, Given
 from .judge import Shell
 from .lines import judge_applescript, judge_make, judge_tcl
 from .script_acts import script_acts
@@ -34,18 +35,18 @@ def judge_script(
     home: str = "",
     cwd: str | None = None,
     hermes_home: str = "",
-    argv: tuple[str, ...] = (),
+    given: Given = NOTHING_GIVEN,
 ) -> list[Found]:
     """What a script would do that should be stopped.
 
     `language`: "perl", "ruby", "node", "php", "lua", "awk", "r", "powershell", "cmd", "make", "tcl" or
     "applescript". Never raises, never runs anything.
     """
-    acts = Acts(shell, home, cwd, hermes_home)
+    acts = Acts(shell, home, cwd, hermes_home, given)
     acts.part = " ".join(code.split())[:160]
     judge = _LINES.get(language)
     if judge is None:
-        script_acts(language, code, acts, argv)
+        script_acts(language, code, acts)
     else:
         try:
             judge(code[:LIMIT], acts)

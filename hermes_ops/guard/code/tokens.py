@@ -66,7 +66,8 @@ SYNTAX: dict[str, Syntax] = {
     "perl": Syntax(
         comments=r"#[^\n]*|^=\w+.*?(?:^=cut[^\n]*|\Z)|^__END__.*",
         name=rf"[$@%&*]+(?:\{{\^?\w+\}}|{_QUALIFIED}|[0-9]+|[!_@&/\\;,.])|{_QUALIFIED}",
-        interpolation=r"\$\{?(?P<code>[A-Za-z_]\w*(?:\{[^{}\"]*\}|->\{[^{}\"]*\})?)\}?|@\{\[(?P<code2>.*?)\]\}",
+        interpolation=r"\$\{?(?P<code>[A-Za-z_]\w*(?:\{[^{}\"]*\}|->\{[^{}\"]*\}|\[-?\d+\])?)\}?"
+        r"|@\{\[(?P<code2>.*?)\]\}|@(?P<code3>ARGV|F|_)\b",
         backtick="shell",
         regex=True,
         quote_words=True,
@@ -85,7 +86,7 @@ SYNTAX: dict[str, Syntax] = {
     "php": Syntax(
         comments=r"//[^\n]*?(?=\?>|\n|\Z)|#(?!\[)[^\n]*|/\*.*?(?:\*/|\Z)|<\?php|<\?=|\?>",
         name=rf"\$?\\?{_QUALIFIED}",
-        interpolation=r"\{\$(?P<code>[^{}]*)\}|\$(?P<code2>[A-Za-z_]\w*)",
+        interpolation=r"\{\$(?P<code>[^{}]*)\}|\$(?P<code2>[A-Za-z_]\w*(?:\[\d+\])?)",
         backtick="shell",
         here_documents=r"<<<(?:\"(\w+)\"|'(\w+)'|(\w+))",
         newline_ends=False,
@@ -286,6 +287,9 @@ class Reader:
             if end > 0:
                 self.tokens.append(Token(WORDS, "pattern"))
                 return end
+        if letter == UNKNOWN:
+            self.tokens.append(Token(NAME, UNKNOWN))
+            return place + 1
         if match := _NUMBER.match(text, place):
             self.tokens.append(Token(NUMBER, match.group().replace("_", "")))
             return match.end()

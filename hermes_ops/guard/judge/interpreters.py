@@ -31,7 +31,7 @@ def code(walk: Walk, call: Invocation, language: str, text: Arg) -> None:
         # Python's judge has a bound of its own; of the others the rest is asked about, unseen.
         walk.report([reasons.LIMIT.found(names.shown(call), f"{len(source)} characters of {language}")], call)
         source = source[:LONGEST_CODE]
-    found = judge_code(language, source, walk.captured, walk.home, walk.folder().path)
+    found = judge_code(language, source, walk.captured, walk.home, walk.folder().path, walk.hermes_home)
     if found:
         walk.report(found, call)
 

