@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from . import git, shells
+from . import commands_in_options, flows, git, interpreters, other_languages, shells
 from .invocation import Arg, Invocation, Stream
 from .wrappers import Wrapper, command_start
 
@@ -42,27 +42,14 @@ def _texts(*options: str, joined: tuple[str, ...] = (), rest: bool = False):
     return handle
 
 
+_ACTION = "--checkpoint-action"
+
+
 def _tar(walk: Walk, call: Invocation) -> Stream | None:
-    words = call.argv[1:]
-    for at, word in enumerate(words):
-        text = word.text
-        name, _, value = text.partition("=")
-        after = words[at + 1].text if at + 1 < len(words) else ""
-        if name == "--checkpoint-action" or (len(name) > 14 and "--checkpoint-action".startswith(name)):
-            action = value or after
-            if action.startswith("exec="):
-                walk.shell(Arg(action[5:], False, word.taint, word.source))
-        elif name in (
-            "--to-command",
-            "--use-compress-program",
-            "--rsh-command",
-            "--info-script",
-            "--new-volume-script",
-        ):
-            walk.shell(Arg(value or after, False, word.taint, word.source))
-        elif text in ("-I", "-F"):
-            walk.shell(Arg(after))
-    return None
+    for _, action in commands_in_options.values(call.argv[1:], frozenset((_ACTION,))):
+        if action.text.startswith("exec="):
+            walk.shell(Arg(action.text[5:], False, action.taint, action.source))
+    return commands_in_options.run(walk, call)
 
 
 _EDITOR_COMMAND = re.compile(
@@ -75,7 +62,9 @@ def _editor(walk: Walk, call: Invocation) -> Stream | None:
     words = call.argv[1:]
     scripts: list[str] = []
     for at, word in enumerate(words):
-        if word.text in ("-c", "--cmd", "-S") and at + 1 < len(words):
+        if word.text in ("-S", "-s", "-u", "-W") and at + 1 < len(words):
+            scripts.append(flows.file_stream(walk, words[at + 1].text).text or "")
+        elif word.text in ("-c", "--cmd") and at + 1 < len(words):
             scripts.append(words[at + 1].text)
         elif word.text.startswith("+") and len(word.text) > 1:
             scripts.append(word.text[1:])
@@ -91,6 +80,9 @@ def _editor(walk: Walk, call: Invocation) -> Stream | None:
     return None
 
 
+_DEBUGGER_COMMAND = re.compile(r"^\s*(?:shell|!|platform shell|make)\s*(.+)", re.MULTILINE)
+
+
 def _debugger(walk: Walk, call: Invocation) -> Stream | None:
     """gdb --args COMMAND and -ex 'shell COMMAND'."""
     words = call.argv[1:]
@@ -99,10 +91,15 @@ def _debugger(walk: Walk, call: Invocation) -> Stream | None:
         if word.text in ("--args", "-args"):
             shells.exec_words(walk, call, words[at + 1 :])
             break
+        given = ""
         if word.text in ("-ex", "-iex", "--eval-command", "-o", "-O"):
-            found = re.match(r"\s*(?:shell|!|platform shell|make)\s*(.*)", after, re.DOTALL)
-            if found:
-                walk.shell(Arg(found[1]))
+            given = after
+        elif word.text in ("-x", "-ix", "-s", "-S", "--command", "--source", "--init-command"):
+            given = flows.file_stream(walk, after).text or ""
+        elif word.text.startswith(("--command=", "-x")):
+            given = flows.file_stream(walk, word.text.partition("=")[2] or word.text[2:]).text or ""
+        for found in _DEBUGGER_COMMAND.finditer(given):
+            walk.shell(Arg(found[1]))
     if call.name == "lldb" and any(word.text == "--" for word in words):
         at = next(i for i, word in enumerate(words) if word.text == "--")
         shells.exec_words(walk, call, words[at + 1 :])
@@ -152,11 +149,8 @@ def _sed(walk: Walk, call: Invocation) -> Stream | None:
     return None
 
 
-def _split(walk: Walk, call: Invocation) -> Stream | None:
-    return _texts("--filter", "--compress-program", joined=("--filter=", "--compress-program="))(walk, call)
-
-
-_CLIENT_SHELL = re.compile(r"^\s*(?:\\!|\.shell|\.system|system|!|\\o\s*\|)\s*(.+)", re.MULTILINE)
+_CLIENT_SHELL = re.compile(r"^\s*(?:\\!\s*|\.shell\s|\.system\s|system\s|!\s*|\\o\s*\|)(.+)", re.MULTILINE)
+_COPIED_PROGRAM = re.compile(r"(?i)\bPROGRAM\s+E?'((?:''|[^'])+)'")
 
 
 def _database(walk: Walk, call: Invocation) -> Stream | None:
@@ -165,31 +159,36 @@ def _database(walk: Walk, call: Invocation) -> Stream | None:
     if call.stdin.text:
         texts.append(call.stdin.text)
     for text in texts:
-        if len(text) < 20000 and ("!" in text or ".s" in text or "system" in text):
+        if len(text) > 20_000:
+            continue
+        if "!" in text or ".s" in text or "system" in text:
             for found in _CLIENT_SHELL.finditer(text):
                 walk.shell(Arg(found[1]))
+        for found in _COPIED_PROGRAM.finditer(text):
+            walk.shell(Arg(found[1].replace("''", "'")))
+    if call.name in ("mysql", "mariadb"):
+        commands_in_options.run(walk, call)
     return None
 
 
-def _rsync(walk: Walk, call: Invocation) -> Stream | None:
-    return _texts("-e", "--rsh", "--rsync-path", joined=("--rsh=", "--rsync-path="))(walk, call)
-
-
-def _options(walk: Walk, call: Invocation) -> Stream | None:
-    """scp and sftp: -o ProxyCommand=TEXT, -S PROGRAM."""
-    words = call.argv[1:]
-    for at, word in enumerate(words):
-        after = words[at + 1].text if at + 1 < len(words) else ""
-        given = after if word.text == "-o" else word.text[2:] if word.text.startswith("-o") else ""
-        found = re.match(r"(?i)(?:ProxyCommand|LocalCommand)[ =](.*)", given)
-        if found:
-            walk.shell(Arg(found[1]))
+def _redis(walk: Walk, call: Invocation) -> Stream | None:
+    """redis-cli eval CODE: Lua."""
+    words = call.argv
+    for at, word in enumerate(words[:-1]):
+        if word.text.lower() in ("eval", "eval_ro"):
+            interpreters.code(walk, call, "lua", words[at + 1])
+            break
+        if word.text == "--eval":
+            interpreters.script(walk, call, "lua", words[at + 1])
     return None
 
 
 def _pager(walk: Walk, call: Invocation) -> Stream | None:
-    """less '+!command', man -P command, -H command."""
+    """less '+!command', man -P command, -H command; options of less in a variable."""
     words = call.argv[1:]
+    kept = call.environment.get("LESS") or walk.parameter("LESS")
+    if kept is not None and "+" in kept.text:
+        words = [*words, Arg("+" + kept.text.partition("+")[2], False, kept.taint, kept.source)]
     for at, word in enumerate(words):
         if word.text.startswith(("+!", "+|")):
             walk.shell(Arg(word.text[2:]))
@@ -200,20 +199,80 @@ def _pager(walk: Walk, call: Invocation) -> Stream | None:
     return None
 
 
+def _entr(walk: Walk, call: Invocation) -> Stream | None:
+    """entr COMMAND; with -s its first word is shell text."""
+    begin, _ = command_start(call.argv, Wrapper())
+    if begin < len(call.argv) and any("s" in word.text for word in call.argv[1:begin]):
+        return walk.shell(call.argv[begin])
+    return shells.exec_words(walk, call, call.argv[begin:])
+
+
+def _capsh(walk: Walk, call: Invocation) -> Stream | None:
+    """capsh OPTIONS -- ARGUMENTS OF BASH."""
+    for at, word in enumerate(call.argv):
+        if word.text in ("--", "=="):
+            return shells.exec_words(walk, call, [Arg("bash"), *call.argv[at + 1 :]])
+    return None
+
+
+def _coreutils(walk: Walk, call: Invocation) -> Stream | None:
+    """One binary for many programs: coreutils --coreutils-prog=NAME ARGUMENTS."""
+    words = call.argv[1:]
+    for at, word in enumerate(words):
+        option, equals, name = word.text.partition("=")
+        if equals and option.startswith("--coreutils-prog"):
+            return shells.exec_words(walk, call, [Arg(name), *words[at + 1 :]])
+    return shells.exec_words(walk, call, words)
+
+
+def _run_parts(walk: Walk, call: Invocation) -> Stream | None:
+    """run-parts runs every program of a folder, or those that a pattern names, with some arguments."""
+    given: list[Arg] = []
+    pattern = folder = ""
+    words = iter(call.argv[1:])
+    for word in words:
+        option, _, value = word.text.partition("=")
+        if option in ("-a", "--arg"):
+            given.append(Arg(value) if value else next(words, Arg("")))
+        elif option == "--regex":
+            pattern = value or next(words, Arg("")).text
+        elif option[:1] != "-":
+            folder = word.text.rstrip("/")
+    name = re.sub(r"[\^$()]", "", pattern)
+    if name and given:
+        shells.exec_words(walk, call, [Arg(f"{folder}/{name}"), *given])
+    return None
+
+
+_ADDRESS = re.compile(r"(?i)(?:EXEC|SYSTEM|SHELL):((?:\\.|[^,\\])+)")
+
+
+def _socat(walk: Walk, call: Invocation) -> Stream | None:
+    """socat EXEC:command and SYSTEM:text."""
+    for word in call.argv[1:]:
+        for found in _ADDRESS.finditer(word.text[:4000]):
+            walk.shell(Arg(found[1], False, word.taint, word.source))
+    return None
+
+
 HANDLERS = {
+    **commands_in_options.HANDLERS,
+    **other_languages.HANDLERS,
     **dict.fromkeys(("tar", "gtar", "bsdtar"), _tar),
     "git": git.git,
     **dict.fromkeys(("vim", "vi", "nvim", "ex", "ed", "view", "vimdiff"), _editor),
     **dict.fromkeys(("gdb", "lldb"), _debugger),
     **dict.fromkeys(("npx", "bunx", "pnpx", "uvx", "pipx"), _npx),
     **dict.fromkeys(("sed", "gsed"), _sed),
-    **dict.fromkeys(("split", "sort"), _split),
-    **dict.fromkeys(("psql", "mysql", "mariadb", "sqlite3", "gnuplot", "ftp", "bc", "dc"), _database),
-    "rsync": _rsync,
-    **dict.fromkeys(("scp", "sftp"), _options),
+    **dict.fromkeys(("psql", "mysql", "mariadb", "sqlite3", "ftp", "bc", "dc"), _database),
+    **dict.fromkeys(("redis-cli", "valkey-cli"), _redis),
     **dict.fromkeys(("less", "man", "more"), _pager),
     "hyperfine": _texts("--prepare", "-p", "--setup", "-s", "--cleanup", "-c", rest=True),
     **dict.fromkeys(("concurrently", "watchexec", "nodemon", "chokidar", "onchange"),
                     _texts("-x", "--exec", "-c", "--command", joined=("--exec=",), rest=True)),
-    "zip": _texts("-TT", "--unzip-command"),
-}  # fmt: skip  # fmt: skip
+    "entr": _entr,
+    "capsh": _capsh,
+    "coreutils": _coreutils,
+    "run-parts": _run_parts,
+    "socat": _socat,
+}  # fmt: skip

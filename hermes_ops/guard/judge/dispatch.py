@@ -40,6 +40,8 @@ HANDLERS = {
 _NETWORK = listed("nc ncat netcat socat telnet openssl curl ssh")
 _CODE_OF_NETWORK = frozenset((REMOTE, OPAQUE))
 MOST_WRAPPERS = 24
+# What may stand before the name of a file in an argument: "@key", "file=@key".
+_NAMED_FILE = re.compile(r"^(?:[\w.-]*=)?[@<]")
 
 
 def command(
@@ -133,6 +135,10 @@ def _command(
         if spec.place and not (spec.place == "chroot" and walk.exposed):
             walk.place = spec.place
         words = rest
+        if spec.shell:
+            call = Invocation(name, words, targets, stdin, assigned, wrappers=wrappers, appended=appended)
+            output = shells.joined_command(walk, call, words)
+            return flows.written(walk, targets, output) if targets else output
     if not words:
         return flows.written(walk, targets, flows.NOTHING) if targets else flows.NOTHING
     call = Invocation(
@@ -148,7 +154,8 @@ def _command(
         wrappers,
         appended,
     )
-    _origin(walk, call)
+    if words[0].taint or not name:
+        _origin(walk, call)
     if walk.state.files:
         _held(walk, call)
     output = None
@@ -194,7 +201,7 @@ def _held(walk: Walk, call: Invocation) -> None:
         text = word.text
         if word.taint or not text or text[0] == "-":
             continue
-        held = flows.file_stream(walk, re.sub(r"^(?:[\w.-]*=)?[@<]", "", text))
+        held = flows.file_stream(walk, _NAMED_FILE.sub("", text))
         if held.taint and SECRET in held.taint:
             call.argv[at] = Arg(text, word.glob, held.taint, held.source)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from . import shells
+from ..rules.names import names as listed
+from . import flows, shells
 from .invocation import Arg, Invocation, Stream
 
 if TYPE_CHECKING:
@@ -14,10 +15,11 @@ if TYPE_CHECKING:
 _RUN_KEYS = re.compile(
     r"(?i)(?:core\.(?:pager|editor|sshcommand|fsmonitor|askpass|gitproxy)|sequence\.editor|pager\.\S+|diff\.external"
     r"|(?:diff|merge)(?:tool)?\.\S+\.(?:cmd|command|driver|textconv)|filter\.\S+\.(?:clean|smudge|process)"
-    r"|credential\.(?:\S+\.)?helper|gpg\.(?:\S+\.)?program|uploadpack\.packobjectshook|interactive\.difffilter)$"
+    r"|credential\.(?:\S+\.)?helper|man\.\S+\.cmd|browser\.\S+\.cmd|sendemail\.\S*cmd|gpg\.(?:\S+\.)?program|uploadpack\.packobjectshook|interactive\.difffilter)$"
 )
 
 
+_CONNECTS = listed("clone fetch pull push ls-remote remote submodule archive fetch-pack send-pack")
 _FILTERS = (
     "--tree-filter", "--index-filter", "--msg-filter", "--env-filter", "--commit-filter",
     "--parent-filter", "--tag-name-filter", "--setup",
@@ -32,12 +34,73 @@ def setting(walk: Walk, key: str, value: Arg) -> None:
             walk.shell(Arg(text[1:] + ' "$@"', False, value.taint, value.source))
         elif text and not text.startswith("\0"):
             walk.shell(Arg("git " + text, False, value.taint, value.source))
+    elif key.lower().startswith("include") and key.lower().endswith(".path"):
+        _included(walk, value)
     elif _RUN_KEYS.match(key):
         walk.shell(Arg(text.lstrip("!"), False, value.taint, value.source))
 
 
+_SECTION = re.compile(r"\s*\[\s*([\w.-]+)(?:\s+\"([^\"]*)\")?\s*\]\s*(.*)")
+_ENTRY = re.compile(r"\s*([\w-]+)\s*=\s*(.*)")
+MOST_LINES = 200
+
+
+def configured(walk: Walk, text: Arg) -> None:
+    """The settings of a configuration file of git that are commands."""
+    section = ""
+    for line in text.text.replace("\\\n", "").splitlines()[:MOST_LINES]:
+        found = _SECTION.match(line)
+        if found:
+            section = f"{found[1]}.{found[2]}" if found[2] else found[1]
+            line = found[3]
+        entry = _ENTRY.match(line)
+        if entry and section:
+            value = entry[2].strip()
+            if value[:1] == value[-1:] == '"' and len(value) > 1:
+                value = value[1:-1].replace('\\"', '"')
+            setting(walk, f"{section}.{entry[1]}", Arg(value, False, text.taint, text.source))
+
+
+_FILES = (".git/config", "~/.gitconfig", "~/.config/git/config", "/etc/gitconfig")
+_PARAMETER = re.compile(r"'([^'=]+)(?:=|'=')([^']*)'")
+
+
+def _environment(walk: Walk, call: Invocation) -> None:
+    """What variables and the configuration files that this line wrote give to git."""
+    for name, value in call.environment.items():
+        if name.startswith("GIT_CONFIG_KEY_"):
+            given = call.environment.get(name.replace("_KEY_", "_VALUE_"))
+            if given is not None:
+                setting(walk, value.text, given)
+        elif name == "GIT_CONFIG_PARAMETERS":
+            for found in _PARAMETER.finditer(value.text):
+                setting(walk, found[1], Arg(found[2], False, value.taint, value.source))
+    if walk.state.files:
+        named = [call.environment.get(f"GIT_CONFIG{kind}") for kind in ("_GLOBAL", "_SYSTEM", "")]
+        for path in (*_FILES, *(value.text for value in named if value is not None)):
+            _included(walk, Arg(path))
+
+
+def _included(walk: Walk, path: Arg) -> None:
+    """Another configuration file, as far as this line wrote it."""
+    text = walk.home + path.text[1:] if path.text.startswith("~/") else path.text
+    held = flows.file_stream(walk, text)
+    if held.text is not None:
+        configured(walk, Arg(held.text, False, held.taint, held.source))
+
+
+def _transport(walk: Walk, words: list[Arg]) -> None:
+    """ext::COMMAND, where "% " is a blank inside a word."""
+    for word in words:
+        before, found, text = word.text.partition("ext::")
+        if found and (not before or before[-1] in "='\""):
+            walk.shell(Arg(text.replace("% ", "\\ ").replace("%%", "%"), False, word.taint, word.source))
+
+
 def git(walk: Walk, call: Invocation) -> Stream | None:
     words = call.argv[1:]
+    if call.environment or walk.state.files:
+        _environment(walk, call)
     at = 0
     aliases: dict[str, Arg] = {}
     while at < len(words) and words[at].text.startswith("-"):
@@ -57,6 +120,8 @@ def git(walk: Walk, call: Invocation) -> Stream | None:
         return None
     verb = words[at].text
     rest = words[at + 1 :]
+    if verb in _CONNECTS:
+        _transport(walk, rest)
     texts = [word.text for word in rest]
     if verb in aliases and not aliases[verb].text.startswith("!"):
         return walk.words(
@@ -122,5 +187,5 @@ def _options(walk: Walk, verb: str, rest: list[Arg]) -> None:
                 setting(walk, key, Arg(text))
             else:
                 walk.shell(given)
-        elif word.text.startswith(("ext::", "-x")) and len(word.text) > 5:
-            walk.shell(Arg(word.text.removeprefix("ext::").removeprefix("-x")))
+        elif word.text.startswith("-x") and len(word.text) > 5:
+            walk.shell(Arg(word.text.removeprefix("-x")))

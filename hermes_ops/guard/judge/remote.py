@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ..rules.names import names as listed
-from . import flows, shells
+from . import commands_in_options, flows, shells
 from .invocation import Arg, Invocation, Stream
 from .wrappers import Wrapper, command_start
 
@@ -29,6 +29,12 @@ _RUN = Wrapper("vepuwhlmca", _RUN_VALUED, 1, "container")
 _EXEC = Wrapper("euwncf", _RUN_VALUED, 1, "container")
 
 
+# Lines of a configuration of ssh that are commands of this machine.
+_CONFIGURED = re.compile(
+    r"(?im)^\s*(?:ProxyCommand|LocalCommand|KnownHostsCommand|Match\s.*\bexec)[ \t=]+(.+)$"
+)
+
+
 def _ssh(walk: Walk, call: Invocation) -> Stream | None:
     words = call.argv
     for at, word in enumerate(words[1:], 1):
@@ -43,6 +49,10 @@ def _ssh(walk: Walk, call: Invocation) -> Stream | None:
         found = re.match(r"(?i)(ProxyCommand|LocalCommand|KnownHostsCommand|Match)[ =](.*)", given)
         if found:
             walk.shell(Arg(found[2], False, word.taint, word.source))
+    for _, path in commands_in_options.values(words[1:], frozenset(), "F"):
+        held = flows.file_stream(walk, path.text).text
+        for found in _CONFIGURED.finditer(held or ""):
+            walk.shell(Arg(found[1]))
     begin, _ = command_start(words, _SSH)
     # Options may stand behind the host as well.
     while begin < len(words) and words[begin].text[:1] == "-" and len(words[begin].text) > 1:
@@ -204,7 +214,21 @@ def _parallel_ssh(walk: Walk, call: Invocation) -> Stream | None:
     return shells.joined_command(walk, call, call.argv[begin:], "remote")
 
 
+def _machinectl(walk: Walk, call: Invocation) -> Stream | None:
+    """machinectl shell [USER@]MACHINE PROGRAM: `.host` is this machine."""
+    words = call.argv
+    begin, _ = command_start(
+        words, Wrapper("MpE", frozenset(("--machine", "--setenv", "--property", "--uid")), 2)
+    )
+    operands = [word.text for word in words[1:begin] if word.text[:1] != "-"]
+    if operands[:1] != ["shell"] or begin >= len(words):
+        return None
+    place = "" if operands[-1].rpartition("@")[2] == ".host" else "container"
+    return shells.exec_words(walk, call, words[begin:], place)
+
+
 HANDLERS = {
+    "machinectl": _machinectl,
     **dict.fromkeys(("ssh", "autossh", "slogin"), _ssh),
     "mosh": _mosh,
     "sshpass": _sshpass,

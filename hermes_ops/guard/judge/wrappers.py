@@ -17,7 +17,8 @@ class Wrapper(NamedTuple):
     """How a wrapper's own words end and the command begins.
 
     `valued`: short options that take the next word; `long`: long options that do; `operands`: own words
-    before the command; `place`: where the command runs. `alone`: options with which there is no command.
+    before the command; `place`: where the command runs. `alone`: options with which there is no command;
+    `needs`: options without which there is none; `shell`: the words are joined and given to a shell.
     """
 
     valued: str = ""
@@ -25,6 +26,8 @@ class Wrapper(NamedTuple):
     operands: int = 0
     place: str = ""
     alone: frozenset[str] = frozenset()
+    needs: frozenset[str] = frozenset()
+    shell: bool = False
 
 
 def _long(names: str) -> frozenset[str]:
@@ -47,7 +50,8 @@ WRAPPERS: dict[str, Wrapper] = {
     "gosu": _ONE,
     "su-exec": _ONE,
     "setuidgid": _ONE,
-    "runuser": Wrapper("ugG", _long("user group supp-group")),
+    "runuser": Wrapper("ugG", _long("user group supp-group"), needs=listed("-u --user")),
+    "sg": Wrapper(operands=1, alone=frozenset(("-c",)), shell=True),
     "setpriv": Wrapper("", _long("reuid regid groups inh-caps bounding-set ambient-caps securebits")),
     "env": Wrapper("uCa", _long("unset chdir argv0")),
     "nice": Wrapper("n", _long("adjustment")),
@@ -104,7 +108,6 @@ WRAPPERS: dict[str, Wrapper] = {
     "chronic": _PLAIN,
     "ifne": _PLAIN,
     "sem": Wrapper("jN", _long("id jobs")),
-    "entr": _PLAIN,
     "tsp": Wrapper("LNSDWui"),
     "cross-env": _PLAIN,
     "dotenv": Wrapper("ef"),
@@ -113,7 +116,7 @@ WRAPPERS: dict[str, Wrapper] = {
     "eatmydata": _PLAIN,
     "trickle": Wrapper("udLtwn"),
     "cpulimit": Wrapper("lpe", _long("limit pid exe")),
-    "chpst": Wrapper("uUbeP/nldmfcrt"),
+    "chpst": Wrapper("uUbe/nlLmdopfcr"),
     "softlimit": Wrapper("adfmlocprst"),
     "setarch": Wrapper("", frozenset(), 1),
     "linux32": _PLAIN,
@@ -123,6 +126,53 @@ WRAPPERS: dict[str, Wrapper] = {
     "gamemoderun": _PLAIN,
     "tini": Wrapper("pe"),
     "dumb-init": Wrapper("r"),
+    "catatonit": _PLAIN,
+    "systemd-cat": Wrapper("tp", _long("identifier priority stderr-priority level-prefix namespace")),
+    "choom": Wrapper("np", _long("adjust pid")),
+    "ssh-agent": Wrapper("aEOPt"),
+    "daemonize": Wrapper("acepoluE"),
+    "daemon": Wrapper("nXPDruUlFMLoiC", _long("name chdir user output pidfile env")),
+    **dict.fromkeys(
+        ("mpirun", "mpiexec", "orterun", "prun"),
+        Wrapper(
+            "ncHxN",
+            _long("np host hostfile machinefile map-by bind-to rank-by wdir app path output-filename ppr")
+            | listed("-np -host -hostfile -machinefile -wdir -map-by -bind-to -f -hosts -ppn"),
+        ),
+    ),
+    **dict.fromkeys(
+        ("srun", "salloc"),
+        Wrapper(
+            "nNcptJwxoeiADCGTLmqSBKd",
+            _long(
+                "ntasks nodes cpus-per-task partition time job-name nodelist exclude output error input "
+                "account chdir constraint gres gpus mem mem-per-cpu qos reservation licenses dependency "
+                "export label mpi"
+            ),
+        ),
+    ),
+    **dict.fromkeys(
+        (
+            f"qemu-{machine}{ending}"
+            for machine in listed("x86_64 i386 aarch64 arm armeb riscv64 ppc64le s390x mips mipsel mips64el")
+            for ending in ("", "-static")
+        ),
+        Wrapper("LEUgsBRdDpr0", frozenset(("-cpu",))),
+    ),
+    **dict.fromkeys(
+        listed(
+            "ld.so ld-linux.so.2 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 ld-linux-armhf.so.3 "
+            "ld-musl-x86_64.so.1 ld-musl-aarch64.so.1"
+        ),
+        Wrapper("", _long("library-path inhibit-rpath audit preload argv0 glibc-hwcaps-mask")),
+    ),
+    **dict.fromkeys(
+        listed("s6-setuidgid s6-envuidgid s6-envdir s6-setlock envdir envuidgid setlock fghack pgrphack"),
+        _ONE,
+    ),
+    **dict.fromkeys(("s6-applyuidgid", "s6-softlimit"), Wrapper("uUgGzadfmlocprst")),
+    "with-contenv": _PLAIN,
+    "reflex": Wrapper("rgRGtd", _long("regex glob inverse-regex inverse-glob")),
 }
 
 # `poetry run COMMAND` and the like: the words between program and command, by program.
@@ -173,11 +223,15 @@ VERBS: dict[str, dict[str, Wrapper]] = {
     "heroku": {"run": Wrapper("as", _long("app size"), 0, "container")},
     "adb": {"shell": Wrapper("", frozenset(), 0, "remote")},
     "pueue": {"add": Wrapper("gwldp", _long("group working-directory label delay"))},
+    "ip": {"exec": Wrapper("", frozenset(), 1)},
+    "rr": {"record": Wrapper("o", _long("output-trace-dir print-trace-dir"))},
 }
 
 
 def command_start(arguments: list[Arg], spec: Wrapper, start: int = 1) -> tuple[int, bool]:
     """Where the command of a wrapper begins, and whether an option says that there is none."""
+    if spec.needs and spec.needs.isdisjoint([word.text.partition("=")[0] for word in arguments[start:]]):
+        return start, True
     operands = spec.operands
     at = start
     count = len(arguments)
@@ -191,8 +245,11 @@ def command_start(arguments: list[Arg], spec: Wrapper, start: int = 1) -> tuple[
                 continue
             if text in spec.alone:
                 return at, True
+            if text in spec.long:
+                at += 2
+                continue
             if text[1] == "-":
-                at += 2 if text in spec.long else 1
+                at += 1
                 continue
             taken = 1
             for place, letter in enumerate(text[1:], 2):

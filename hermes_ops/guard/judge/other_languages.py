@@ -1,0 +1,97 @@
+"""Interpreters of languages that have no judge of their own: the commands in the strings of their code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ..rules.names import names as listed
+from ..verdict import Verdict
+from . import flows
+from .invocation import Arg, Invocation, Stream
+
+if TYPE_CHECKING:
+    from .walk import Walk
+
+# By program: the options whose value is code. All of them take a script, and most of them one on the input.
+_EVALUATES = {
+    "octave": "--eval", "julia": "-e -E --eval --print", "elixir": "-e --eval", "erl": "-eval",
+    "iex": "-e --eval", "guile": "-c -e", "sbcl": "--eval --load", "clisp": "-x", "ecl": "--eval -eval",
+    "groovy": "-e", "gnuplot": "-e", "scala": "-e", "scala-cli": "-e --execute-script", "kotlin": "-e",
+    "ghc": "-e", "runghc": "-e", "ocaml": "-e", "swipl": "-g -t", "maxima": "--batch-string", "sage": "-c",
+    "matlab": "-r -batch", "racket": "-e", "csi": "-e -eval", "bb": "-e", "clojure": "-e --eval",
+    "clj": "-e --eval", "crystal": "eval", "m4": "", "emacs": "--eval --execute -eval -execute",
+    "emacsclient": "--eval -e -eval", "nim": "--eval", "janet": "-e", "fennel": "-e",
+    "pike": "-e", "jython": "-c", "rdmd": "--eval",
+    "newlisp": "-e", "hy": "-c", "factor": "-e", "gosh": "-e",
+}  # fmt: skip
+_OPTIONS = {name: listed(text) for name, text in _EVALUATES.items()}
+# Words by which code starts a program.
+_STARTS = re.compile(
+    r"system|shell|exec|popen|spawn|\brun\b|run-program|\bcmd\b|:cmd\(|process|syscmd|subprocess|\bsh\b|\.!|qx"
+    r"|readpipe|RemoveAll|Command|backtick|`",
+    re.IGNORECASE,
+)
+_STRING = re.compile(r"\"((?:\\.|[^\"\\\n])*)\"|'((?:\\.|[^'\\\n])*)'|`([^`'\n]*)[`']", re.DOTALL)
+# Calls that remove a tree themselves.
+_REMOVES = re.compile(
+    r"(?:RemoveAll|remove_dir_all|deleteDirectory|deleteRecursively|rm_rf|rmtree|rm_r|remove_all|delete-directory)"
+    r"!?\s*\(?\s*[\"']([^\"'\n]+)[\"']"
+)
+LONGEST = 20_000
+MOST_TEXTS = 24
+
+
+def texts(code: str) -> Iterator[str]:
+    """The shell texts that code of any language may run: its strings, and the strings of a line as words."""
+    code = code[:LONGEST]
+    left = MOST_TEXTS
+    for found in _REMOVES.finditer(code):
+        yield f"rm -rf '{found[1]}'"
+    if _STARTS.search(code) is None:
+        return
+    for line in code.split("\n"):
+        strings = [
+            next((group for group in found.groups() if group is not None), "")
+            for found in _STRING.finditer(line)
+        ]
+        strings = [string.replace('\\"', '"') for string in strings]
+        for string in strings:
+            if " " in string.strip():
+                left -= 1
+                yield string
+        if 1 < len(strings) <= 12 and all(string and " " not in string for string in strings):
+            left -= 1
+            yield " ".join(strings)
+        if left <= 0:
+            return
+
+
+def code(walk: Walk, text: Arg) -> None:
+    """Judge the commands in code of a language without a judge."""
+    for command in texts(text.text):
+        # A string may as well be data: what must never run is not written down for fun beside `system`.
+        walk.findings.extend(found for found in walk.captured(command) if found.verdict == Verdict.BLOCK)
+
+
+def run(walk: Walk, call: Invocation) -> Stream | None:
+    """Code in an option, in a script of this line, or on the input."""
+    words = call.argv[1:]
+    wanted = _OPTIONS[call.name]
+    given = False
+    for at, word in enumerate(words):
+        name, equals, value = word.text.partition("=")
+        if name in wanted and (equals or at + 1 < len(words)):
+            given = True
+            code(walk, Arg(value) if equals else words[at + 1])
+        elif word.text and word.text[0] != "-" and walk.state.files:
+            held = flows.file_stream(walk, word.text)
+            if held.text is not None:
+                code(walk, Arg(held.text, False, held.taint, held.source))
+    if not given and call.stdin.text:
+        code(walk, Arg(call.stdin.text, False, call.stdin.taint, call.stdin.source))
+    return None
+
+
+HANDLERS = dict.fromkeys(_EVALUATES, run)
