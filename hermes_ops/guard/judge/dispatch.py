@@ -14,6 +14,7 @@ from . import (
     interpreters,
     later,
     names,
+    nets,
     outputs,
     reasons,
     remote,
@@ -21,6 +22,7 @@ from . import (
     sessions,
     shells,
 )
+from .everyday import EVERYDAY
 from .invocation import OPAQUE, REMOTE, SECRET, SHELL, UNKNOWN, Arg, Invocation, Stream, Target
 from .wrappers import ASSIGNMENT, KEYWORDS, VERBS, WRAPPERS, command_start
 
@@ -170,6 +172,8 @@ def _command(
     elif "/" in words[0].text and walk.state.files:
         output = shells.executed(walk, call)
     walk.judge(call)
+    if name not in EVERYDAY and not walk.casting:
+        nets.cast(walk, call, handler is not None)
     if stdin.taint and SHELL in stdin.taint and name in _NETWORK:
         walk.report([reasons.SHELL_OUT.found(names.shown(call))], call)
     if output is None:

@@ -22,6 +22,21 @@ OPAQUE_COMMAND = approve(
     "which program runs is only known when it runs",
     "name the program itself",
 )
+OPAQUE_ARGUMENT = approve(
+    "opaque.argument",
+    "a program that may run it gets a command that must never run",
+    "give it as data in a file, or say what the program does with it",
+)
+OPAQUE_INPUT = approve(
+    "opaque.input",
+    "a program that may run its input gets text that must never run",
+    "write it to a file first",
+)
+OPAQUE_FILE = approve(
+    "opaque.file",
+    "a program that may run it gets a file of this line that must never run",
+    "read the file first",
+)
 SOURCED = approve(
     "opaque.sourced", "a file of unknown content would run in this shell", "read the file first"
 )
@@ -38,6 +53,9 @@ RULES = (
     REMOTE_CODE,
     OPAQUE_CODE,
     OPAQUE_COMMAND,
+    OPAQUE_ARGUMENT,
+    OPAQUE_INPUT,
+    OPAQUE_FILE,
     SOURCED,
     REMOTE_SHELL,
     SHELL_OUT,

@@ -23,6 +23,7 @@ class Scope:
         self.state: State = fresh(cwd, home, hermes_home)
         self.choice: dict[str, int] = {}
         self.undecided: dict[str, int] = {}
+        self.casting = False  # this is a judgement on the side, of what a program may run
 
     def folder(self) -> Folder:
         folders = self.state.folders
