@@ -124,6 +124,8 @@ def _ls(walk: Walk, call: Invocation) -> Stream:
         return flows.ANYTHING
     if call.has("d", "--directory") and operands:
         return _text("\n".join(arg.text for arg in operands))
+    if operands and all(flows.file_stream(walk, arg.text).text is not None for arg in operands):
+        return _text("\n".join(arg.text for arg in operands))
     folder = operands[0].text if operands else "."
     at_root = walk.folder().path == "/"
     if (folder and not folder.rstrip("/")) or (folder in (".", "./") and at_root):

@@ -56,6 +56,12 @@ def redirected(walk: Walk, redirects: Sequence[Redirect], stdin: Stream) -> tupl
         if op == "<<<":
             stdin = flows.known(Arg(argument.text + "\n", False, argument.taint, argument.source))
             continue
+        opened = walk.state.descriptors.get(f">{argument.text}") if op == ">&" else None
+        if opened is not None:
+            # What goes to a descriptor goes to the file that was opened for it.
+            op, argument = ">>", Arg(opened.source, False, argument.taint)
+        elif redirect.fd and op in (">", ">>", ">|", "<>") and argument.text != UNKNOWN:
+            walk.state.descriptors[f">{redirect.fd}"] = Stream(source=argument.text)
         targets.append(Target(op, argument, redirect.fd))
         if op in ("<", "<>", "<&") and redirect.fd in ("", "0"):
             stdin = flows.read(walk, op, argument)

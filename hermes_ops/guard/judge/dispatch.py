@@ -16,6 +16,7 @@ from . import (
     names,
     nets,
     outputs,
+    planted,
     reasons,
     remote,
     searches,
@@ -25,6 +26,7 @@ from . import (
 from .everyday import EVERYDAY
 from .invocation import OPAQUE, REMOTE, SECRET, SHELL, UNKNOWN, Arg, Invocation, Stream, Target
 from .wrappers import ASSIGNMENT, KEYWORDS, VERBS, WRAPPERS, command_start
+from .writers import WRITERS
 
 if TYPE_CHECKING:
     from .walk import Walk
@@ -172,8 +174,13 @@ def _command(
     elif "/" in words[0].text and walk.state.files:
         output = shells.executed(walk, call)
     walk.judge(call)
-    if name not in EVERYDAY and not walk.casting:
-        nets.cast(walk, call, handler is not None)
+    if name in WRITERS:
+        WRITERS[name](walk, call)
+    if not walk.casting:
+        if name not in EVERYDAY:
+            nets.cast(walk, call, handler is not None)
+        if walk.state.files:
+            planted.run(walk, call)
     if stdin.taint and SHELL in stdin.taint and name in _NETWORK:
         walk.report([reasons.SHELL_OUT.found(names.shown(call))], call)
     if output is None:

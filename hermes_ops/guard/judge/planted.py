@@ -1,0 +1,289 @@
+"""Files that this line writes and then runs by another name: a glob, a folder, a build, a path variable.
+
+What a shell or an interpreter is given by its plain name is judged by them. Here is what else may run a file:
+its content is judged in the language that its name or first line says, and only what must never run counts.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from ..code.judge import judge_code, language_of
+from ..rules.names import names as listed
+from ..verdict import Found, Verdict
+from . import flows, names, nets, other_languages, reasons
+from .everyday import EVERYDAY
+from .invocation import UNKNOWN, Arg, Invocation, Stream
+from .shells import SHELLS
+
+if TYPE_CHECKING:
+    from .walk import Walk
+
+LONGEST = 20_000
+MOST_FILES = 12
+MOST_WORDS = 40
+
+# What stays data whoever reads it, unless a build tool asks for it by its name.
+_DOCUMENTS = listed(
+    "md txt rst adoc html htm css json jsonl yml yaml toml csv tsv xml ini cfg conf log svg tex ipynb lock "
+    "sql env gitignore dockerignore patch diff po proto graphql"
+)
+_SHELL, _SOURCE, _SCRIPTS, _TASKS = "shell", "source", "package scripts", "tasks"
+_LANGUAGES = {
+    **dict.fromkeys(listed("sh bash zsh ksh command"), _SHELL),
+    "py": "python", "js": "node", "mjs": "node", "cjs": "node", "ts": "node", "rb": "ruby", "pl": "perl",
+    "pm": "perl", "php": "php", "lua": "lua", "awk": "awk", "tcl": "tcl", "R": "r", "r": "r", "mk": "make",
+    "ps1": "powershell", "bat": "cmd", "cmd": "cmd",
+    **dict.fromkeys(
+        listed("c cc cpp cxx h hpp go rs java kt kts scala groovy gradle cs swift m mm zig d nim hs ml ex "
+               "exs erl jl el lisp scm clj cljs cr dart v f90 pas"), _SOURCE),
+}  # fmt: skip
+_BY_NAME = {
+    **dict.fromkeys(("makefile", "gnumakefile"), "make"),
+    "package.json": _SCRIPTS,
+    "composer.json": _SCRIPTS,
+    **dict.fromkeys(
+        ("justfile", ".justfile", "rakefile", "taskfile.yml", "taskfile.yaml", "procfile"), _TASKS
+    ),
+    "setup.py": "python",
+    "conftest.py": "python",
+    "build.rs": _SOURCE,
+}
+# Programs that run or compile what they are given, and the files that they look for without being told.
+_COMPILERS = listed(
+    "gcc cc clang g++ c++ clang++ rustc ghc javac kotlinc scalac gfortran nasm tcc zig nim dmd ldc2 swiftc"
+)
+_LOOKED_FOR: dict[str, frozenset[str]] = {
+    **dict.fromkeys(("make", "gmake", "bmake"), listed("Makefile makefile GNUmakefile")),
+    **dict.fromkeys(("npm", "yarn", "pnpm", "bun", "npx"), listed("package.json")),
+    "composer": listed("composer.json"),
+    "just": listed("justfile Justfile .justfile"),
+    "task": listed("Taskfile.yml Taskfile.yaml"),
+    "rake": listed("Rakefile"),
+    **dict.fromkeys(("foreman", "honcho", "overmind"), listed("Procfile")),
+    **dict.fromkeys(("pip", "pip3"), listed("setup.py")),
+    "cargo": listed("build.rs"),
+}
+# Files that a program runs wherever its folder lies.
+_HOOKS = {"git": "*hooks/[a-z]*"}
+# Verbs without which the files are not run.
+_RUNNING_VERBS: dict[str, frozenset[str]] = {
+    **dict.fromkeys(
+        ("npm", "yarn", "pnpm", "bun"),
+        listed("run run-script start test t stop restart install i ci exec build go"),
+    ),
+    **dict.fromkeys(("pip", "pip3"), listed("install wheel download")),
+    "cargo": listed("build run test check b r t c install bench"),
+    "go": listed("run build test generate install"),
+    "git": listed("commit push merge checkout switch rebase pull am cherry-pick clone"),
+}
+_RUNNERS = (
+    _COMPILERS
+    | frozenset(_LOOKED_FOR)
+    | frozenset(_HOOKS)
+    | listed(
+        "go java kotlin scala groovy dart swift run-parts crystal runghc tsx ts-node deno julia elixir nim"
+    )
+)
+_FOLDER_OPTIONS = frozenset(
+    ("-C", "--directory", "--prefix", "--cwd", "-d", "--working-directory", "-f", "--file")
+)
+
+
+def run(walk: Walk, call: Invocation) -> None:
+    """Look for files of this line that a command runs by another name than that of a script."""
+    name = call.name
+    seen = 0
+    plain = name in SHELLS or bool(language_of(name)) or name in ("source", ".")
+    if name in EVERYDAY and name not in _RUNNERS:
+        return
+    for key in [*walk.state.files]:
+        stream = flows.file_stream(walk, key)
+        if not stream.text or len(stream.text) > LONGEST or key.startswith("/dev/"):
+            continue
+        sure = _is_run(walk, call, key, plain)
+        if sure is None:
+            continue
+        seen += 1
+        if seen > MOST_FILES:
+            return
+        found = _judged(walk, key, stream, name if plain else "")
+        if found is None:
+            continue
+        if name in _COMPILERS:
+            _compiled(walk, call, found, stream)
+        if sure:
+            walk.report([found], call)
+        else:
+            walk.report([reasons.OPAQUE_FILE.found(names.shown(call), names.printable(key))], call)
+
+
+def _is_run(walk: Walk, call: Invocation, key: str, plain: bool) -> bool | None:
+    """Does a command run a file: True when that is its purpose, False when it may, None when it does not."""
+    name = call.name
+    words = call.argv[1 : MOST_WORDS + 1]
+    base = posixpath.basename(key)
+    if name == base and "/" not in call.argv[0].text and _on_path(walk, key):
+        return True
+    if name in _HOOKS and not fnmatchcase(key, _HOOKS[name]):
+        return None
+    if base in _LOOKED_FOR.get(name, ()):
+        verbs = _RUNNING_VERBS.get(name)
+        if verbs is None or any(word.text in verbs for word in words):
+            return True if _folder_of(walk, words) in ("", posixpath.dirname(key), None) else None
+        return None
+    runs = name in _RUNNERS
+    if runs and name in _RUNNING_VERBS and not any(word.text in _RUNNING_VERBS[name] for word in words):
+        return None
+    if name in _HOOKS:
+        return True
+    for word in words:
+        if plain and not word.glob and UNKNOWN not in word.text and walk.folder().path is not None:
+            continue
+        fits = _names_file(walk, word, key)
+        if fits:
+            return (
+                True
+                if plain or (runs and name not in _COMPILERS)
+                else False
+                if runs or _stranger(walk, call)
+                else None
+            )
+        if plain and word.text[:1] != "-":
+            break
+    if name == "go" and any(word.text in (".", "./...") for word in words) and key.endswith(".go"):
+        return True
+    return None
+
+
+def _stranger(walk: Walk, call: Invocation) -> bool:
+    return call.name not in walk.programs and call.name.isascii() and bool(call.name)
+
+
+def _names_file(walk: Walk, word: Arg, key: str) -> bool:
+    """Does a word name a file of this line: by its path, by a glob, by what a search would find?"""
+    text = word.text
+    if not text or text[0] == "-" or " " in text:
+        return False
+    if text in ("*", UNKNOWN) or not text.strip("*/." + UNKNOWN):
+        return word.text == UNKNOWN and bool(word.source) and word.source == key
+    path = walk.state.file_key(text, walk.folder().path)
+    if path == key:
+        return True
+    if "*" in path or "?" in path or "[" in path or UNKNOWN in path:
+        pattern = path.replace("/" + UNKNOWN + "/", "/*").replace(UNKNOWN, "*")
+        if path.startswith(UNKNOWN):
+            pattern = "*" + pattern.lstrip("*")
+        return (
+            fnmatchcase(key, pattern) or fnmatchcase("/" + key, pattern) or fnmatchcase("./" + key, pattern)
+        )
+    # The folder is not known: the same name is the same file.
+    return (
+        walk.folder().path is None
+        and not posixpath.isabs(path)
+        and (posixpath.basename(path) == posixpath.basename(key))
+    )
+
+
+def _on_path(walk: Walk, key: str) -> bool:
+    """Is the folder of a file put before the others on this line?"""
+    path = walk.parameter("PATH")
+    if path is None:
+        return False
+    folder = posixpath.dirname(key)
+    for entry in path.text.split(":"):
+        if entry and (
+            entry == folder or (entry.replace(UNKNOWN, "").strip("/") == folder.strip("/") and folder)
+        ):
+            return True
+    return False
+
+
+def _folder_of(walk: Walk, words: list[Arg]) -> str | None:
+    """The folder that an option names, as the files of this line are named; None for the current one."""
+    for at, word in enumerate(words):
+        name, equals, value = word.text.partition("=")
+        given = ""
+        if name in _FOLDER_OPTIONS:
+            given = value if equals else words[at + 1].text if at + 1 < len(words) else ""
+        elif name[:2] == "-C" and len(name) > 2:
+            given = name[2:]
+        if given:
+            return walk.state.file_key(given, walk.folder().path)
+    here = walk.folder().path
+    return here or ""
+
+
+def _judged(walk: Walk, key: str, stream: Stream, program: str) -> Found | None:
+    """What must never run, of the content of a file in its language."""
+    text = stream.text or ""
+    language = _language(key, text, program)
+    if not language:
+        return None
+    for shell in _shell_texts(language, text):
+        found = nets.dangerous(walk, shell)
+        if found is not None:
+            return found
+    if language in (_SHELL, _SOURCE, _SCRIPTS, _TASKS):
+        return None
+    found = judge_code(language, text, walk.captured, walk.home, walk.folder().path)
+    return next((each for each in found if each.verdict == Verdict.BLOCK), None)
+
+
+def _language(key: str, text: str, program: str) -> str:
+    """The language of a file, "" when it is a document."""
+    if program in SHELLS or program in ("source", "."):
+        return _SHELL
+    if program and language_of(program):
+        return language_of(program)
+    base = posixpath.basename(key)
+    named = _BY_NAME.get(base.lower())
+    if named is not None:
+        return named
+    _, dot, ending = base.rpartition(".")
+    if dot and ending in _LANGUAGES:
+        return _LANGUAGES[ending]
+    found = re.match(r"#!\s*\S*?(?:env(?:\s+-S)?\s+)?([\w.]+)(?:\s|$)", text)
+    if found:
+        return _SHELL if found[1] in SHELLS else language_of(found[1])
+    return "" if dot and ending.lower() in _DOCUMENTS else _SHELL
+
+
+def _shell_texts(language: str, text: str) -> Iterator[str]:
+    """The shell texts in a file of a language that has no judge."""
+    if language == _SHELL:
+        yield text
+    elif language == _SOURCE:
+        yield from other_languages.texts(text)
+    elif language == _SCRIPTS:
+        try:
+            scripts = json.loads(text).get("scripts", {})
+        except (ValueError, AttributeError):
+            scripts = {}
+        if isinstance(scripts, dict):
+            for script in [*scripts.values()][:MOST_FILES]:
+                yield from script if isinstance(script, list) else [script] if isinstance(script, str) else []
+    elif language == _TASKS:
+        lines = [line.strip().lstrip("@-").strip() for line in text.splitlines() if line[:1] in (" ", "\t")]
+        lines += [
+            line.partition(":")[2] for line in text.splitlines() if re.match(r"\s*(?:- |[\w-]+:)", line)
+        ]
+        yield "\n".join(line.removeprefix("cmd:").strip(" '\"") for line in lines if line)
+
+
+def _compiled(walk: Walk, call: Invocation, found: Found, stream: Stream) -> None:
+    """A program that was compiled runs what its source says."""
+    words = call.words()
+    output = "a.out"
+    for at, word in enumerate(words[:-1]):
+        if word == "-o":
+            output = words[at + 1]
+    for text in other_languages.texts(stream.text or ""):
+        if nets.dangerous(walk, text) is not None:
+            flows.remember(walk, output, Stream(text, True))
+            return
