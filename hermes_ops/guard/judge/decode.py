@@ -10,7 +10,8 @@ import binascii
 import codecs
 import re
 from collections.abc import Callable
-from functools import lru_cache
+
+from . import stream_editor
 
 LONGEST = 65536
 # Stands for a zero byte in text that is known; the zero letter itself marks what is not known.
@@ -22,7 +23,7 @@ _ESCAPES = {
 _ESCAPE = re.compile(
     r"\\(x[0-9A-Fa-f]{1,2}|u[0-9A-Fa-f]{1,4}|U[0-9A-Fa-f]{1,8}|0[0-7]{1,3}|[0-7]{1,3}|c|.)", re.DOTALL
 )
-_CONVERSION = re.compile(r"%(?:%|\([^)]*\)T|([-+ #0]*)(\*|\d+)?(?:\.(\d+))?([diouxXcsbqeEfgGaA]))")
+_CONVERSION = re.compile(r"%(?:%|([-+ #0']*)(\*|\d+)?(?:\.(\*|-?\d*))?(?:hh|h|ll|l|j|z|t|L)?([diouxXcsbq])?)")
 
 
 def escapes(text: str) -> str:
@@ -63,57 +64,86 @@ def echo(words: list[str]) -> str:
 
 
 def printf(words: list[str]) -> str | None:
-    """What printf prints."""
+    """What printf prints; None for a conversion that is not followed."""
     if words and words[0] == "--":
         words = words[1:]
     if not words:
         return ""
     form, values = words[0], words[1:]
     output: list[str] = []
-    rounds = 0
-    while True:
+    for _ in range(_MOST_ROUNDS):
         before = len(values)
-        values = _printed(form, values, output)
-        rounds += 1
-        if not values or len(values) == before or rounds > 200:
+        rest = _printed(form, values, output)
+        if rest is None:
+            return None
+        if not rest or len(rest) == before or output[-1:] == [_END]:
             break
-    return "".join(output)[:LONGEST]
+        values = rest
+    return "".join(output).partition(_END)[0][:LONGEST]
 
 
-def _printed(form: str, values: list[str], output: list[str]) -> list[str]:
+_MOST_ROUNDS = 200
+_END = "\ue002"  # what `\c` in an argument of %b makes: nothing is printed behind it
+
+
+def _printed(form: str, values: list[str], output: list[str]) -> list[str] | None:
+    """One round through the format; the values that are left."""
+    queue = iter(values)
+    used = 0
+
+    def following() -> str:
+        nonlocal used
+        used += 1
+        return next(queue, "")
+
     at = 0
     for found in _CONVERSION.finditer(form):
         output.append(escapes(form[at : found.start()]))
         at = found.end()
-        kind = found[4]
+        flags, width, precision, kind = found.groups()
         if found[0] == "%%":
             output.append("%")
-            continue
-        if kind is None:
-            values = values[1:]
-            continue
-        if found[2] == "*":
-            values = values[1:]
-        value = values[0] if values else ""
-        values = values[1:]
-        output.append(_converted(kind, value, found[3], found[2]))
+        elif kind is None:
+            return None
+        else:
+            width = following() if width == "*" else width or ""
+            precision = following() if precision == "*" else precision
+            text = _converted(kind, following(), precision)
+            output.append(_padded(text, width, flags))
+            if _END in text:
+                return []
     output.append(escapes(form[at:]))
-    return values
+    return values[used:]
 
 
-def _converted(kind: str, value: str, precision: str | None, width: str | None) -> str:
+def _converted(kind: str, value: str, precision: str | None) -> str:
     if kind == "b":
-        value = escapes(value)
+        ended = _STOP.search(value)
+        value = escapes(value[: ended.end()]) + _END if ended else escapes(value)
+    elif kind == "q":
+        value = value if re.fullmatch(r"[\w@%+=:,./-]+", value) else _SPECIAL.sub(r"\\\g<0>", value) or "''"
     elif kind == "c":
         value = value[:1]
     elif kind in "diouxX":
         number = _number(value)
         value = {"o": f"{number:o}", "x": f"{number:x}", "X": f"{number:X}"}.get(kind, str(number))
-    elif kind == "s" and precision is not None:
-        value = value[: int(precision)]
-    if width and width != "*" and len(width) < 5:
-        value = value.rjust(int(width))
+    elif kind in "sb" and precision is not None:
+        length = int(precision) if precision.lstrip("-").isdigit() else 0
+        value = value[:length] if length >= 0 else value
     return value
+
+
+_STOP = re.compile(r"(?<!\\)(?:\\\\)*\\c")
+_SPECIAL = re.compile(r"[^\w@%+=:,./-]")
+
+
+def _padded(text: str, width: str, flags: str) -> str:
+    if not re.fullmatch(r"-?\d{1,4}", width):
+        return text
+    size = int(width)
+    if size < 0 or "-" in flags:
+        return text.ljust(abs(size))
+    return text.zfill(size) if "0" in flags and text.lstrip("-").isdigit() else text.rjust(size)
 
 
 def _number(value: str) -> int:
@@ -186,153 +216,10 @@ def _wants(words: list[str], letters: str, *names: str) -> bool:
     return False
 
 
-def _rev(words: list[str], text: str) -> str | None:
-    return "\n".join(line[::-1] for line in text.split("\n"))
-
-
-def _tac(words: list[str], text: str) -> str | None:
-    lines = text.split("\n")
-    if lines and not lines[-1]:
-        lines.pop()
-    return "\n".join(reversed(lines)) + "\n"
-
-
-_CLASSES = {
-    "alpha": "A-Za-z", "lower": "a-z", "upper": "A-Z", "digit": "0-9", "space": " \t\n\r\f\v",
-    "alnum": "0-9A-Za-z", "blank": " \t", "xdigit": "0-9A-Fa-f", "punct": "!-/:-@[-`{-~",
-}  # fmt: skip
-
-
-@lru_cache(maxsize=64)
-def _letters(text: str) -> str:
-    text = re.sub(r"\[:(\w+):\]", lambda found: _CLASSES.get(found[1], ""), text)
-    text = escapes(text)
-    letters: list[str] = []
-    at = 0
-    while at < len(text):
-        if at + 2 < len(text) and text[at + 1] == "-" and 0 <= ord(text[at + 2]) - ord(text[at]) < 256:
-            letters.extend(chr(code) for code in range(ord(text[at]), ord(text[at + 2]) + 1))
-            at += 3
-        else:
-            letters.append(text[at])
-            at += 1
-    return "".join(letters)
-
-
-def _tr(words: list[str], text: str) -> str | None:
-    options = "".join(word[1:] for word in words if re.fullmatch(r"-[cCdst]+", word))
-    sets = [_letters(word) for word in words if not re.fullmatch(r"-[cCdst]+", word) and word != "--"]
-    if not sets:
-        return None
-    if "c" in options.lower():
-        if "d" in options:
-            return "".join(letter for letter in text if letter in sets[0])
-        return None
-    if "d" in options:
-        return "".join(letter for letter in text if letter not in sets[0])
-    if len(sets) > 1 and sets[1]:
-        second = sets[1] + sets[1][-1] * max(0, len(sets[0]) - len(sets[1]))
-        text = text.translate({ord(old): new for old, new in zip(sets[0], second, strict=False)})
-    if "s" in options:
-        squeezed = sets[-1]
-        text = re.sub(f"([{re.escape(squeezed)}])\\1+", r"\1", text) if squeezed else text
-    return text
-
-
-def _cut(words: list[str], text: str) -> str | None:
-    line = " ".join(words)
-    found = re.search(r"-([cbf])\s*(\d*)(-?)(\d*)(?:\s|$)", line)
-    if not found or not (found[2] or found[4]):
-        return None
-    first = int(found[2]) - 1 if found[2] else 0
-    last = int(found[4]) if found[4] else (None if found[3] else first + 1)
-    if found[1] != "f":
-        return "\n".join(part[first:last] for part in text.split("\n"))
-    between = "\t"
-    for at, word in enumerate(words):
-        if word == "-d" and at + 1 < len(words):
-            between = words[at + 1]
-        elif word.startswith("-d"):
-            between = word[2:]
-    if not between:
-        return None
-    return "\n".join(
-        between.join(part.split(between)[first:last]) if between in part else part
-        for part in text.split("\n")
-    )
-
-
-_SUBSTITUTE = re.compile(r"s(.)((?:\\.|(?!\1).)*)\1((?:\\.|(?!\1).)*)\1([gIi0-9]*)", re.DOTALL)
-
-
 def _sed(words: list[str], text: str) -> str | None:
-    scripts: list[str] = []
-    at = 0
-    extended = False
-    while at < len(words):
-        word = words[at]
-        at += 1
-        if word in ("-e", "--expression") and at < len(words):
-            scripts.append(words[at])
-            at += 1
-        elif word.startswith("--expression="):
-            scripts.append(word.partition("=")[2])
-        elif word in ("-E", "-r"):
-            extended = True
-        elif word.startswith("-"):
-            return None
-        elif not scripts:
-            scripts.append(word)
-        else:
-            return None
-    for script in scripts:
-        for single in re.split(r";\s*", script):
-            found = _SUBSTITUTE.fullmatch(single.strip())
-            if found is None:
-                return None
-            result = _substituted(found[2], found[3], found[4], extended, text)
-            if result is None:
-                return None
-            text = result
-    return text
-
-
-def _substituted(pattern: str, new: str, flags: str, extended: bool, text: str) -> str | None:
-    # Only patterns of plain letters, classes and dots: nothing that could take long.
-    if (
-        re.search(r"[*+?{}()|]", pattern)
-        or len(text) > 4096
-        or "\\" in pattern.replace("\\/", "").replace("\\.", "")
-    ):
-        return None
-    pattern = pattern.replace("\\/", "/")
-    new = re.sub(r"\\(.)", lambda found: {"n": "\n", "t": "\t"}.get(found[1], found[1]), new)
-    try:
-        expression = re.compile(pattern, re.IGNORECASE if "i" in flags.lower() else 0)
-    except re.error:
-        return None
-    lines = text.split("\n")
-    count = 0 if "g" in flags else 1
-    return "\n".join(
-        expression.sub(lambda found: new.replace("&", found[0]), line, count=count) for line in lines
-    )
-
-
-def _head(words: list[str], text: str) -> str | None:
-    found = re.search(r"(?:^|\s)-?-(?:(c|bytes=)\s*(\d+)|(?:n|lines=)?\s*(\d+))", " ".join(words))
-    if found and found[2]:
-        return text[: int(found[2])]
-    lines = int(found[3]) if found and found[3] else 10
-    return "".join(line + "\n" for line in text.rstrip("\n").split("\n")[:lines])
-
-
-def _tail(words: list[str], text: str) -> str | None:
-    found = re.search(r"(?:^|\s)-(?:(c|n)?\s*(\+?)(\d+))", " ".join(words))
-    number = int(found[3]) if found else 10
-    if found and found[1] == "c":
-        return text[number - 1 :] if found[2] else text[max(0, len(text) - number) :]
-    lines = text.rstrip("\n").split("\n")
-    return "\n".join(lines[number - 1 :] if found and found[2] else lines[-number:] if number else []) + "\n"
+    silent, extended = _wants(words, "n"), _wants(words, "Er", "--regexp-extended")
+    found = stream_editor.edited([word for word in words if word[:1] != "-"], text, silent, extended)
+    return found.text if found else None
 
 
 def _openssl(words: list[str], text: str) -> str | None:
@@ -346,55 +233,15 @@ def _rot(words: list[str], text: str) -> str | None:
     return codecs.encode(text, "rot13")
 
 
-def _fold(words: list[str], text: str) -> str | None:
-    return None if len(text) > 75 else text
-
-
-def _same(words: list[str], text: str) -> str | None:
-    return text
-
-
-def _sorted(words: list[str], text: str) -> str | None:
-    if [word for word in words if word != "-r"]:
-        return None
-    lines = text.rstrip("\n").split("\n")
-    return "\n".join(sorted(lines, reverse="-r" in words)) + "\n"
-
-
-def _paste(words: list[str], text: str) -> str | None:
-    line = " ".join(words)
-    if "-s" not in line:
-        return None
-    found = re.search(r"-s?d\s*(\S*)", line)
-    between = (found[1] if found else "\t").strip("'\"") if found else "\t"
-    return between.join(text.rstrip("\n").split("\n")) + "\n"
-
-
 # Programs that print their input in another form: (words after the name, input) -> output.
 RECODERS: dict[str, Callable[[list[str], str], str | None]] = {
     "base64": _base64,
     "base32": _base32,
     "gbase64": _base64,
     "xxd": _xxd,
-    "rev": _rev,
-    "tac": _tac,
-    "tr": _tr,
-    "cut": _cut,
-    "sed": _sed,
-    "gsed": _sed,
-    "head": _head,
-    "tail": _tail,
     "openssl": _openssl,
+    "sed": _sed,
     "rot13": _rot,
-    "fold": _fold,
-    "cat": _same,
-    "tee": _same,
-    "sort": _sorted,
-    "paste": _paste,
-    "dos2unix": _same,
-    "stdbuf": _same,
-    "pv": _same,
-    "sponge": _same,
 }
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..rules.names import names as listed
-from . import answers, decode, flows
-from .invocation import OPAQUE, REMOTE, SECRET, UNKNOWN, Arg, Invocation, Stream
+from . import answers, decode, flows, reading
+from .invocation import REMOTE, SECRET, UNKNOWN, Arg, Invocation, Stream
 
 if TYPE_CHECKING:
     from .walk import Walk
@@ -15,24 +15,11 @@ _CLEAN: frozenset[str] = frozenset()
 _REMOTE = frozenset((REMOTE,))
 _SECRET = frozenset((SECRET,))
 
-_OPAQUE = frozenset((OPAQUE,))
-
-
 # Programs whose output tells nothing of what they read: counts, sums, verdicts.
 FORGETFUL = listed(
     "wc md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum shasum md5 true false "
     "test [ cmp sleep mkdir touch chmod chown rm ls stat du df file which type wait kill ssh-keygen "
     "ssh-add basename dirname realpath readlink date hostname uname whoami id nproc seq"
-)
-
-
-# Programs that print the files they are given, in some form.
-READERS = listed(
-    "cat tac nl head tail less more most bat batcat rev strings xxd od hexdump base64 base32 gbase64 "
-    "sort uniq cut tr sed gsed awk gawk mawk grep egrep fgrep rg zgrep jq yq paste column fold fmt pr "
-    "tee dd gzip zcat gunzip bzcat bzip2 bunzip2 xz xzcat unxz zstd lz4 tar zip cpio openssl gpg age "
-    "iconv diff comm join split envsubst xargs python python3 perl ruby node php dos2unix cp install "
-    "uuencode qrencode pv sponge shuf look"
 )
 
 
@@ -64,20 +51,6 @@ _AGENTS = frozenset(("ssh-agent", "gpg-agent", "keychain", "dircolors", "lesspip
 DUMPS = frozenset(("env", "printenv", "set", "export", "declare", "typeset", "compgen"))
 
 
-# Decoders: what they make of input that is not known is opaque.
-_DECODERS = {
-    **dict.fromkeys(("base64", "gbase64", "base32"), ("dD", "--decode")),
-    **dict.fromkeys(("gzip", "bzip2", "xz", "zstd"), ("d", "--decompress")),
-    **dict.fromkeys(("gpg", "age"), ("d", "--decrypt")),
-    **dict.fromkeys(
-        ("uudecode", "gunzip", "zcat", "bzcat", "bunzip2", "xzcat", "unxz", "rot13", "zlib-flate"), ("", "")
-    ),
-    "xxd": ("r", "--revert"),
-    "openssl": ("d", "-d"),
-    "basenc": ("d", "--decode"),
-}
-
-
 def output(walk: Walk, call: Invocation) -> Stream:
     """What a command prints."""
     name = call.name
@@ -100,97 +73,13 @@ def output(walk: Walk, call: Invocation) -> Stream:
     stdin = call.stdin
     if stdin.taint:
         taint, source = stdin.taint, stdin.source
-    if name in READERS:
-        return (_encrypted if name == "gpg" else _reading)(walk, call)
+    if name in reading.READERS:
+        return (_encrypted if name == "gpg" else reading.output)(walk, call)
     for argument in call.argv[1:]:
         if argument.taint:
             taint |= argument.taint
             source = source or argument.source
     return Stream(None, True, taint, source) if taint else flows.ANYTHING
-
-
-def _reading(walk: Walk, call: Invocation) -> Stream:
-    """The output of a program that prints its input or the files it is given."""
-    name = call.name
-    stdin = call.stdin
-    words = call.words()
-    streams: list[Stream] = []
-    options: list[str] = []
-    local = False
-    recoder = decode.RECODERS.get(name)
-    for argument in call.argv[1:]:
-        text = argument.text
-        if argument.taint:
-            streams.append(Stream(None, True, argument.taint, argument.source))
-        if text.startswith("-") and text != "-":
-            options.append(text)
-            continue
-        if "/" in text or "." in text or text in walk.state.files or walk.state.files:
-            stream = flows.file_stream(walk, text.partition("=")[2] if name == "dd" else text)
-            if stream is not flows.LOCAL:
-                streams.append(stream)
-                continue
-            local = True
-            if name in _FILE_READERS:
-                continue
-        options.append(text)
-    if stdin.piped and not (local and name in _FILE_READERS):
-        streams.append(stdin)
-    if not streams:
-        if _decodes(name, words):
-            return Stream(None, True, _OPAQUE, f"output of {name}")
-        return flows.LOCAL if local and name in _FILE_READERS else flows.ANYTHING
-    whole = flows.concatenated(streams)
-    if whole.text is not None and recoder is not None:
-        if name in ("gzip", "bzip2", "xz") and not _decodes(name, words):
-            return Stream(None, True, whole.taint, whole.source)
-        text = recoder(options, whole.text) if UNKNOWN not in whole.text or name in _LINEWISE else None
-        if text is not None:
-            return Stream(text, True, whole.taint, whole.source)
-    taint = whole.taint
-    if _decodes(name, words):
-        taint |= _OPAQUE
-        return Stream(None, True, taint, whole.source or f"output of {name}")
-    if whole.text is not None and name in _FILTERS:
-        # A filter prints some of the lines: all of them stand for what it may print.
-        return Stream(whole.text, True, taint, whole.source)
-    if name == "grep" and _counts(words):
-        return flows.ANYTHING
-    return Stream(None, True, taint, whole.source) if taint else flows.ANYTHING
-
-
-_LINEWISE = frozenset(("cat", "tee", "tac", "pv", "sponge", "stdbuf", "dos2unix"))
-
-
-# Programs whose operands are files, and which read stdin only without them.
-_FILE_READERS = _LINEWISE | listed(
-    "base64 gbase64 base32 xxd gzip gunzip zcat bzip2 bunzip2 bzcat xz unxz xzcat zstd rev head tail sort nl"
-) - {"tee", "pv"}
-
-
-_FILTERS = listed("grep egrep fgrep rg uniq nl column shuf sort head tail")
-
-
-def _counts(words: list[str]) -> bool:
-    return any(word in ("-c", "-q", "--count", "--quiet", "-l") for word in words)
-
-
-def _decodes(name: str, words: list[str]) -> bool:
-    wanted = _DECODERS.get(name)
-    if wanted is None:
-        return False
-    letters, long = wanted
-    if not letters:
-        return True
-    if name == "openssl":
-        return "-d" in words
-    for word in words:
-        if word.startswith("--"):
-            if len(word) > 3 and long.startswith(word):
-                return True
-        elif word.startswith("-") and any(letter in word for letter in letters):
-            return True
-    return False
 
 
 def _echo(walk: Walk, call: Invocation) -> Stream:
@@ -302,6 +191,11 @@ def _tee(walk: Walk, call: Invocation) -> Stream:
     return call.stdin if call.stdin.piped else flows.ANYTHING
 
 
+def _sponge(walk: Walk, call: Invocation) -> Stream:
+    """sponge: its file holds what came in."""
+    return flows.NOTHING if list(call.operands()) else call.stdin
+
+
 def _copied(walk: Walk, call: Invocation) -> Stream:
     """cp, mv, ln, install: the copy holds what the original holds."""
     names = [arg for arg in call.operands(frozenset(("-m", "-o", "-g", "-t"))) if arg.known]
@@ -326,8 +220,8 @@ def _archive(walk: Walk, call: Invocation) -> Stream:
         if held.taint:
             content = held
     if content is None:
-        if call.name in _DECODERS:
-            return _reading(walk, call)
+        if call.name in reading.DECODERS:
+            return reading.output(walk, call)
         return Stream(None, True, call.stdin.taint, call.stdin.source) if call.stdin.taint else flows.ANYTHING
     archive = ""
     if call.name in ("zip", "7z", "7za", "rar"):
@@ -354,7 +248,7 @@ def _archive(walk: Walk, call: Invocation) -> Stream:
 
 def _encrypted(walk: Walk, call: Invocation) -> Stream:
     """openssl, gpg, base64 with an output file of its own."""
-    result = _reading(walk, call)
+    result = reading.output(walk, call)
     words = call.words()
     for at, word in enumerate(words):
         if word in ("-out", "-o", "--output") and at + 1 < len(words):
@@ -375,6 +269,8 @@ _MAKERS = {
        ("http", "https", "xh", "lynx", "w3m", "links", "fetch", "aria2c")},
     **dict.fromkeys(DUMPS, _dump),
     "tee": _tee,
+    "sponge": _sponge,
+    "dd": reading.dd,
     **dict.fromkeys(("cp", "mv", "ln", "install", "gcp"), _copied),
     **dict.fromkeys(listed("tar zip 7z 7za rar gzip bzip2 xz zstd bsdtar cpio"), _archive),
     **dict.fromkeys(("openssl", "age"), _encrypted),

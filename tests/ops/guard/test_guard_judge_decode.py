@@ -34,9 +34,18 @@ def test_echo(words: list[str], printed: str) -> None:
         (["%.2s|%5s", "abcdef", "x"], "ab|    x"),
         (["--", "a%%b"], "a%b"),
         (["%d", "'A"], "65"),
+        (["a%.s", "1"], "a"),
+        (["x%.*sy", "0", "abc"], "xy"),
+        (["%-4s|%*s|", "a", "3", "b"], "a   |  b|"),
+        (["%b%s", r"a\cb", "c"], "a"),
+        (["%q", "a b"], r"a\ b"),
+        (["%05d", "42"], "00042"),
+        (["%s\\n", "a", "b"], "a\nb\n"),
+        (["%e", "1"], None),
+        (["100%"], None),
     ],
 )
-def test_printf(words: list[str], printed: str) -> None:
+def test_printf(words: list[str], printed: str | None) -> None:
     assert decode.printf(words) == printed
 
 
@@ -53,29 +62,15 @@ PACKED = base64.b64encode(gzip.compress(b"ls -la\n", mtime=0)).decode()
         ([("openssl", ["dgst"])], "ls", None),
         ([("xxd", ["-r", "-p"])], "6c730a", "ls\n"),
         ([("base32", ["-d"])], "NRZQU===", "ls\n"),
-        ([("rev", [])], "sl\n", "ls\n"),
-        ([("tac", [])], "b\na\n", "a\nb\n"),
-        ([("tr", ["a-z", "n-za-m"])], "yf", "ls"),
-        ([("tr", ["-d", "x"])], "xlxsx", "ls"),
-        ([("tr", ["[:upper:]", "[:lower:]"])], "LS", "ls"),
-        ([("cut", ["-c2-3"])], "xlsx", "ls"),
-        ([("cut", ["-d:", "-f2"])], "a:ls:b", "ls"),
-        ([("sed", ["s/X/l/;s/Y/s/"])], "XY", "ls"),
-        ([("sed", ["-n", "p"])], "ls", None),
-        ([("head", ["-c", "2"])], "ls -la", "ls"),
-        ([("head", ["-1"])], "ls\nrm\n", "ls\n"),
-        ([("tail", ["-n", "1"])], "a\nls\n", "ls\n"),
         ([("base64", ["-d"]), ("gunzip", [])], PACKED, "ls -la\n"),
         ([("base64", ["-d"]), ("zcat", [])], "bm90IHBhY2tlZA==", None),
-        ([("paste", ["-sd", ""])], "l\ns\n", None),
     ],
 )
 def test_recoders(steps: list[tuple[str, list[str]]], text: str, result: str | None) -> None:
     for program, words in steps:
         assert text is not None
         text = decode.RECODERS[program](words, text)
-    if steps[0][0] != "paste":
-        assert text == result
+    assert text == result
 
 
 def test_unpacking_is_bounded() -> None:
