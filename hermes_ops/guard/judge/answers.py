@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..rules.names import names as listed
 from . import decode, flows
-from .invocation import SECRET, UNKNOWN, Arg, Invocation, Stream
+from .invocation import FOUND, FOUND_ALL, SECRET, UNKNOWN, Arg, Invocation, Stream
 
 if TYPE_CHECKING:
     from .walk import Walk
@@ -139,6 +139,8 @@ _NARROWS = re.compile(
     r"-(?:i?name|i?path|i?regex|type|[acm](?:time|min)|newer\w*|size|user|group|perm|empty|[il]?name|links|inum"
     r"|samefile|nouser|nogroup|xtype|wholename|maxdepth)\Z"
 )
+# Tests that leave the files as they are: only the kind or the depth is chosen.
+_NARROWS_LITTLE = re.compile(r"-(?:x?type|maxdepth)\Z")
 _PRINTS_NOT = listed("-delete -exec -execdir -ok -okdir -printf -fprint -ls -fls")
 
 
@@ -165,13 +167,14 @@ def _find(walk: Walk, call: Invocation) -> Stream:
         return flows.ANYTHING
     roots, name = found(call.argv)
     end = decode.ZERO if "-print0" in texts else "\n"
+    narrowed = any(_NARROWS.match(text) and not _NARROWS_LITTLE.match(text) for text in texts)
     lines = []
     for root in roots[:4]:
         base = root.text.rstrip("/")
         if name is None:
             lines.append(root.text)
         lines.append(f"{base}/{UNKNOWN}" + (f"/{name}" if name else ""))
-    return Stream("".join(line + end for line in lines), True)
+    return Stream("".join(line + end for line in lines), True, source=FOUND if narrowed else FOUND_ALL)
 
 
 def _ps(walk: Walk, call: Invocation) -> Stream:

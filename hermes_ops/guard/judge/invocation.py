@@ -12,6 +12,9 @@ UNKNOWN = "\0"
 # decoded from something unknown, or was printed by a shell that takes its commands from somewhere unknown.
 SECRET, REMOTE, OPAQUE, SHELL = "secret", "remote", "opaque", "shell"
 
+# The source of names that a search turns up: of some of those below a folder, or of all.
+FOUND, FOUND_ALL = "a search", "a search for everything"
+
 
 @dataclass(slots=True)
 class Arg:

@@ -29,6 +29,7 @@ _XARGS = Wrapper(
 )
 
 
+_PLACE = re.compile(r"\{[./#%0-9]*\}")
 _PARALLEL = Wrapper(
     "jISaNnLPCsl",
     frozenset(
@@ -153,11 +154,12 @@ def _parallel(walk: Walk, call: Invocation) -> Stream | None:
     text = " ".join(word.text for word in command)
     glob = any(word.glob for word in command)
     if not values:
-        unknown = Arg(UNKNOWN, False, call.stdin.taint, call.stdin.source)
-        values = [unknown]
+        named = [word for word in command if not _PLACE.search(word.text)]
+        walk.words(named, Stream(), appended=call.stdin.piped)
+        values = [Arg(UNKNOWN, False, call.stdin.taint, call.stdin.source)]
     for value in values[:MOST_LINES]:
-        if re.search(r"\{[./#%0-9]*\}", text):
-            line = re.sub(r"\{[./#%0-9]*\}", lambda _, value=value: value.text, text)
+        if _PLACE.search(text):
+            line = _PLACE.sub(lambda _, value=value: value.text, text)
         else:
             line = f"{text} {value.text}"
         walk.shell(Arg(line, glob, value.taint, value.source))

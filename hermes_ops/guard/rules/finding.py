@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ..judge.invocation import UNKNOWN, Arg, Invocation
+from ..judge.invocation import FOUND, FOUND_ALL, UNKNOWN, Arg, Invocation
 from ..verdict import Found, Verdict
 from . import artefacts
 from .few import few
@@ -85,7 +85,9 @@ def _removed(
         rule = FOUND_FILES
     if rule.verdict is Verdict.BLOCK:
         # A narrow search in a home or below a system folder is a clean-up that a person may want.
-        spared = rule in (HOME_REMOVAL, STATE_REMOVAL) or (rule is SYSTEM_REMOVAL and where.depth >= 2)
+        spared = rule in (HOME_REMOVAL, STATE_REMOVAL) or (
+            rule is SYSTEM_REMOVAL and (where.depth >= 2 or where.path in _DATA)
+        )
         if narrowed and spared:
             rule = FOUND_FILES
     else:
@@ -136,13 +138,32 @@ def _fd(invocation: Invocation) -> Iterator[Found]:
                     yield FOUND_FILES.found(invocation.part)
 
 
+def _listed(invocation: Invocation) -> Iterator[Found]:
+    """Names that a search prints, handed to a program that removes files."""
+    for argument in few(invocation.arguments):
+        if argument.source not in (FOUND, FOUND_ALL) or UNKNOWN not in argument.text:
+            continue
+        folder, _, name = argument.text.partition("/" + UNKNOWN)
+        root = Arg(folder or "/", argument.glob)
+        name = name.strip("/")
+        yield from _removed(
+            invocation,
+            located(invocation, root),
+            argument.text.replace(UNKNOWN, "?"),
+            argument.source == FOUND,
+            bool(name) and artefacts.is_junk_pattern(name),
+        )
+
+
 def _check(invocation: Invocation) -> Iterable[Found]:
+    if invocation.name in _REMOVERS:
+        return _listed(invocation)
     return _find(invocation) if invocation.name in ("find", "gfind", "bfs") else _fd(invocation)
 
 
 FAMILY = Family(
     "searches",
-    frozenset({"find", "gfind", "bfs", "fd", "fdfind"}),
+    frozenset({"find", "gfind", "bfs", "fd", "fdfind"}) | _REMOVERS,
     _check,
     examples=(
         ("find / -delete", "files.root-removal"),
