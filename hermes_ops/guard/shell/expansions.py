@@ -338,6 +338,7 @@ def piece(source: Source, text: str, span: Span, where: str) -> tuple[Part, ...]
     """
     if not _EXPANDS.search(text):
         return (Text(text, True),)
+    source.spend(4 + len(text) // 400)
     inner = source.part(text)
     parts: list[Part] = []
     wrong = None

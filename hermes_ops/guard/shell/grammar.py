@@ -260,7 +260,7 @@ def redirection(source: Source, pos: int) -> tuple[Redirect, int]:
     """Read the redirection at `pos`."""
     match = TOKEN.match(source.text, pos)
     assert match
-    source.spend(1)
+    source.spend(2)
     op, fd = match[5], match[4] or ""
     after = TOKEN.match(source.text, match.end())
     if after and after[4] and op in ("<&", ">&"):

@@ -35,7 +35,7 @@ def gather(source: Source, pos: int) -> int:
 def _read(source: Source, start: int, pending: Pending) -> int:
     text = source.text
     document, delimiter, stripped = pending
-    source.spend(2)
+    source.spend(4)
     if not document.quoted and source.last_fold >= start:
         end, after = _end_of_continued(source, start, delimiter, stripped)
     elif stripped or source.substituted:
@@ -76,9 +76,9 @@ def _end_by_pattern(source: Source, start: int, delimiter: str, stripped: bool) 
     source.spend(40 + len(delimiter) // 8)
     tabs = r"\t*" if stripped else ""
     closes = r"|(?=[^\n]*\))" if source.substituted else ""
-    match = re.compile(rf"^{tabs}{re.escape(delimiter)}(?:\n|\Z{closes})", re.MULTILINE).search(
-        source.text, start
-    )
+    pattern = re.compile(rf"^{tabs}{re.escape(delimiter)}(?:\n|\Z{closes})", re.MULTILINE)
+    match = pattern.search(source.text, start)
+    source.spend(((match.end() if match else len(source.text)) - start) // 1_000)
     return match.span() if match else (-1, -1)
 
 
