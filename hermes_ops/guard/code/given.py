@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from ..judge.invocation import OPAQUE, UNKNOWN, Arg, Stream
 from .value import Value
 
+# Where a piece of code comes from that the shell puts in, and what a program is given.
+THE_SHELL, AN_ARGUMENT = "the shell", "an argument"
 _OPAQUE = frozenset([OPAQUE])
 # How many arguments and how many lines of the input are looked at.
 ARGUMENTS, LINES = 64, 64
@@ -28,7 +30,8 @@ class Given:
     `argv`: the words behind the program text, None when they are not known; `appended`: more of them follow
     that are not known. `stdin`: what comes in, with OPAQUE where nothing can be said of it. `records`: the
     code is run for each line of the input, as awk and `perl -n` do. `assigned`: variables that the command
-    line sets, as `awk -v`. `variable` looks up a variable of the environment, `held` what a file of this line holds; `keep` is told what the code writes to a file.
+    line sets, as `awk -v`. `variable` looks up a variable of the environment, `held` what a file of this line
+    holds; `keep` is told what the code writes to a file.
     """
 
     argv: tuple[Arg, ...] | None = None
@@ -69,7 +72,7 @@ NOTHING_GIVEN = Given()
 def value_of(arg: Arg) -> Value:
     """A word of the shell as a value of code; one that is not known at all must not be run."""
     if arg.text == UNKNOWN and not arg.taint:
-        return Value(UNKNOWN, taint=_OPAQUE, source=arg.source or "an argument")
+        return Value(UNKNOWN, taint=_OPAQUE, source=arg.source or AN_ARGUMENT)
     return Value(arg.text, taint=arg.taint, source=arg.source)
 
 

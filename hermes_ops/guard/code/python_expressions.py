@@ -8,13 +8,15 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 
-from ..judge.invocation import SECRET, UNKNOWN
+from ..judge.invocation import OPAQUE, SECRET, UNKNOWN
 from . import folding, text_methods
 from .acts import ENVIRONMENT, Acts, Exhausted
+from .given import THE_SHELL
 from .python_names import MARK, MODULES, PATH, Call, canonical
 from .python_sequences import Sequences
 from .value import ITEM_LIMIT, TEXT_LIMIT, Value, add, either, joined, unknown
 
+_OPAQUE = frozenset([OPAQUE])
 _ARITHMETIC: dict[type, Callable[[object, object], object]] = {
     ast.Sub: operator.sub,
     ast.BitXor: operator.xor,
@@ -72,6 +74,8 @@ class Expressions(Sequences):
         known = node.value
         if type(known) is str and MARK in known:
             known = known.replace(MARK, UNKNOWN)
+            if known == UNKNOWN:
+                return Value(known, taint=_OPAQUE, source=THE_SHELL)
         return Value(known)
 
     def name(self, node: ast.Name) -> Value:

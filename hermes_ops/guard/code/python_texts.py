@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..judge.invocation import OPAQUE, REMOTE, UNKNOWN
+from .given import AN_ARGUMENT, THE_SHELL
 from .python_names import PATH, Call, canonical
 from .value import DECODED, Value, either, taint_of, unknown
 
@@ -105,7 +106,7 @@ def _read_pickle(walk: Walk, data: bytes, line: int) -> None:
 def _import_module(walk: Walk, call: Call) -> Value | None:
     module = call.arg(0, "name")
     if module is None or not module.is_known:
-        if module is not None and OPAQUE in module.taint:
+        if module is not None and OPAQUE in module.taint and module.source not in (THE_SHELL, AN_ARGUMENT):
             walk.acts.report("code.opaque-exec")
         return None
     name = module.text

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from ..judge.invocation import SECRET
+from ..judge.invocation import OPAQUE, SECRET, UNKNOWN
 from .acts import Acts, Exhausted
+from .given import THE_SHELL
 from .tokens import END, NAME, NUMBER, OPERATOR, SHELL, STRING, WORDS, Token, tokens, tokens_and_rest
 from .value import Value, add, either, joined, taint_of, unknown
 
@@ -243,6 +244,8 @@ class Expressions(ABC):
     def text(self, token: Token) -> Value:
         """The value of a string with what is put into it."""
         if token.parts is None:
+            if token.text == UNKNOWN:
+                return Value(UNKNOWN, taint=frozenset([OPAQUE]), source=THE_SHELL)
             return Value(token.text)
         pieces: list[Value] = []
         for part in token.parts:

@@ -86,7 +86,7 @@ class Inputs(Expressions):
             if pieces:
                 self.names["$NF"] = pieces[-1]
         else:
-            self.names["$_"] = value
+            self.names["$_"] = self.names["$argn"] = value
             pieces = fields(value)
             if pieces:
                 self.names["$F"] = self.names["@F"] = Value(items=pieces)

@@ -6,6 +6,7 @@ from ..judge.invocation import OPAQUE, REMOTE, SECRET, UNKNOWN
 from ..rules.names import names
 from .acts import ENVIRONMENT
 from .folding import elements
+from .given import THE_SHELL
 from .script_awk import printed
 from .script_calls import SKIPPED
 from .script_expressions import ASSIGNMENT
@@ -78,7 +79,7 @@ class Names(Inputs):
         if text == "printf" and self.language == "awk":
             return printed(self, True)  # type: ignore[arg-type]
         if text == UNKNOWN:
-            return self.postfix(Value(UNKNOWN, taint=frozenset([OPAQUE]), source="the shell"), token)
+            return self.postfix(Value(UNKNOWN, taint=frozenset([OPAQUE]), source=THE_SHELL), token)
         bound = self.names.get(text)
         if text in ("true", "false", "null", "nil", "undef", "undefined", "None", "TRUE", "FALSE"):
             return Value(text.lower() == "true" if text.lower() in ("true", "false") else None)

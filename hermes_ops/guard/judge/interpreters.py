@@ -7,154 +7,170 @@ import binascii
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
-from ..code.judge import judge_code
-from . import builtins, flows, names, reasons
-from .invocation import OPAQUE, REMOTE, UNKNOWN, Arg, Invocation, Stream
+from . import builtins, flows, names, reasons, shells
+from .code_given import code, from_input, given, is_input, of_files, script
+from .interpreter_options import (
+    APPLESCRIPT,
+    LUA,
+    NODE,
+    PERL,
+    PHP,
+    PYTHON,
+    RUBY,
+    TCL,
+    R,
+    Shape,
+    Words,
+    read_words,
+)
+from .invocation import REMOTE, Arg, Invocation, Stream
+from .python_modules import module
 
 if TYPE_CHECKING:
     from .walk import Walk
 
-
-LONGEST_CODE = 50_000
-
-
-def code(walk: Walk, call: Invocation, language: str, text: Arg) -> None:
-    """Judge code of another language; shell text it would run is judged by this walk."""
-    if text.taint & {REMOTE, OPAQUE}:
-        builtins.origin(walk, call, text.taint, text.source)
-    elif text.text == UNKNOWN:
-        walk.report([reasons.OPAQUE_CODE.found(names.shown(call))], call)
-        return
-    source = text.text.replace(UNKNOWN, "_") if UNKNOWN in text.text else text.text
-    if len(source) > LONGEST_CODE and language != "python":
-        # Python's judge has a bound of its own; of the others the rest is asked about, unseen.
-        walk.report([reasons.LIMIT.found(names.shown(call), f"{len(source)} characters of {language}")], call)
-        source = source[:LONGEST_CODE]
-    found = judge_code(language, source, walk.captured, walk.home, walk.folder().path, walk.hermes_home)
-    if found:
-        walk.report(found, call)
+# The end of the name of a file that is loaded by the name of a module.
+_ENDS = {"node": (".js", ".mjs", ".cjs", ".ts", "/index.js"), "ruby": (".rb",), "lua": (".lua",)}
+_DATA = re.compile(r"data:[\w/+.-]*(?P<settings>(?:;[\w=-]+)*),(?P<text>.*)", re.DOTALL)
+# A module of Perl by its name, and what it shall import.
+_PLAIN_MODULE = re.compile(r"-?[\w:]+(?:=[\w:,:!/.$@%&-]*)?")
 
 
-def _program(
-    language: str, inline: str, valued: str = "", long: tuple[str, ...] = (), modules: str = ""
-) -> Callable[[Walk, Invocation], Stream | None]:
-    """A handler for interpreters of the usual shape: options, then a script or nothing, then arguments.
-
-    `inline`: short options whose value is code; `valued`: short ones that take another word; `long`: long
-    options whose value is code; `modules`: a short option that names a module and ends the options.
-    """
+def _program(shape: Shape) -> Callable[[Walk, Invocation], Stream | None]:
+    """A handler for interpreters of the usual shape: options, then a script or nothing, then arguments."""
 
     def handle(walk: Walk, call: Invocation) -> Stream | None:
-        words = call.argv[1:]
-        at = 0
-        found = False
-        while at < len(words):
-            text = words[at].text
-            if text in ("-", "/dev/stdin") or text[:1] != "-":
-                break
-            at += 1
-            if text == "--":
-                break
-            if text.startswith("--"):
-                name, equals, value = text.partition("=")
-                if name in long:
-                    given = Arg(value, False, words[at - 1].taint) if equals else _next(words, at)
-                    at += not equals
-                    if given is not None:
-                        code(walk, call, language, given)
-                        found = True
-                continue
-            if text in long:
-                given = _next(words, at)
-                at += 1
-                if given is not None:
-                    code(walk, call, language, given)
-                    found = True
-                continue
-            for place, letter in enumerate(text[1:], 2):
-                if letter in inline:
-                    given = (
-                        Arg(text[place:], False, words[at - 1].taint)
-                        if place < len(text)
-                        else _next(words, at)
-                    )
-                    at += place >= len(text)
-                    if given is not None:
-                        code(walk, call, language, given)
-                        found = True
-                    break
-                if letter in modules:
-                    return None
-                if letter in valued:
-                    at += place >= len(text)
-                    break
-        if found:
-            return None
-        if at < len(words) and words[at].text not in ("-", "/dev/stdin"):
-            script(walk, call, language, words[at])
-        else:
-            from_input(walk, call, language)
+        run(walk, call, shape, call.argv[1:])
         return None
 
     return handle
 
 
-def _next(words: list[Arg], at: int) -> Arg | None:
-    return words[at] if at < len(words) else None
-
-
-def script(walk: Walk, call: Invocation, language: str, path: Arg) -> None:
-    """A script file: judged when this line wrote it, reported when it came from somewhere unknown."""
-    stream = flows.file_stream(walk, path.text)
-    taint = stream.taint or path.taint
-    if stream.text is not None:
-        code(walk, call, language, Arg(stream.text, False, stream.taint, stream.source))
-    elif taint & {REMOTE, OPAQUE}:
-        builtins.origin(walk, call, taint, stream.source or path.source)
-
-
-def from_input(walk: Walk, call: Invocation, language: str) -> None:
-    """A program on stdin."""
-    stdin = call.stdin
-    if not stdin.piped:
+def run(walk: Walk, call: Invocation, shape: Shape, words: list[Arg]) -> None:
+    """Judge what an interpreter runs that is called with these words."""
+    read = read_words(shape, words)
+    language, rest = shape.language, read.rest
+    if read.module is not None:
+        module(walk, call, read.module, rest)
         return
-    if stdin.text is not None:
-        code(walk, call, language, Arg(stdin.text, False, stdin.taint, stdin.source))
-        whole, newline, last = stdin.text.rpartition("\n")
-        if newline and last.strip():
-            # A last line without an end may be the broken end of a here-document, which is no code.
-            code(walk, call, language, Arg(whole, False, stdin.taint, stdin.source))
-    elif stdin.taint & {REMOTE, OPAQUE}:
-        builtins.origin(walk, call, stdin.taint, stdin.source)
-    elif stdin is not flows.LOCAL:
-        walk.report([reasons.OPAQUE_CODE.found(names.shown(call))], call)
+    for path in read.loaded:
+        _loaded(walk, call, language, path, rest)
+    if read.code or any(not _PLAIN_MODULE.fullmatch(each.text) for each in read.used):
+        _evaluated(walk, call, language, read)
+    elif rest and not is_input(rest[0].text):
+        if _DATA.match(rest[0].text):
+            _loaded(walk, call, language, rest[0], rest)
+        else:
+            script(walk, call, language, rest[0], rest[1:])
+    elif not (read.loaded and shape is PHP):
+        from_input(walk, call, language, rest[1:])
+
+
+def _evaluated(walk: Walk, call: Invocation, language: str, read: Words) -> None:
+    """The code of options, with what other options put before it."""
+    texts = [f"use {word.text};" for word in read.used if not _PLAIN_MODULE.fullmatch(word.text)]
+    texts += [word.text for word in read.code]
+    taint = frozenset[str]().union(*(word.taint for word in read.code))
+    source = next((word.source for word in read.code if word.source), "")
+    stdin = of_files(walk, call, read.rest) if read.loops else None
+    text = Arg("\n".join(texts), False, taint, source)
+    code(walk, call, language, text, given(walk, call, read.rest, stdin, read.loops))
+
+
+def _loaded(walk: Walk, call: Invocation, language: str, path: Arg, rest: list[Arg]) -> None:
+    """A file, a module or a data: address that is run before the program."""
+    found = _DATA.match(path.text)
+    if found is not None:
+        text = _data(found["text"], found["settings"].endswith(";base64"))
+        code(walk, call, language, Arg(text, False, path.taint, path.source), given(walk, call, rest))
+        return
+    for end in ("", *_ENDS.get(language, ())):
+        held = flows.file_stream(walk, path.text + end)
+        if held.text is not None or held.taint:
+            script(walk, call, language, Arg(path.text + end), rest)
+            break
+
+
+def _data(text: str, is_base64: bool) -> str:
+    text = unquote(text)
+    if not is_base64:
+        return text
+    try:
+        return base64.b64decode(text + "=" * (-len(text) % 4)).decode("utf-8", "replace")
+    except (binascii.Error, ValueError):
+        return ""
+
+
+_AWK_VALUED = frozenset(("-i", "-l", "-M", "--include", "--load"))
+_AWK_ASSIGNS = re.compile(r"(?P<name>[A-Za-z_]\w*)=(?P<value>.*)", re.DOTALL)
 
 
 def _awk(walk: Walk, call: Invocation) -> Stream | None:
+    """awk OPTIONS [PROGRAM] [NAME=VALUE | FILE]..."""
     words = call.argv[1:]
+    sources: list[Arg] = []
+    assigned: list[tuple[str, Arg]] = []
     at = 0
-    has_file = False
     while at < len(words):
-        text = words[at].text
+        word = words[at]
+        text = word.text
         if text[:1] != "-" or text == "-":
             break
         at += 1
         if text == "--":
             break
-        if text in ("-f", "--file") and at < len(words):
-            script(walk, call, "awk", words[at])
-            has_file = True
+        name, value = text[:2], text[2:]
+        if text.startswith("--"):
+            name, _, value = text.partition("=")
+        kind = _AWK_KINDS.get(name)
+        if kind is None and name not in _AWK_VALUED:
+            continue
+        if not value and at < len(words):
+            value, word = words[at].text, words[at]
             at += 1
-        elif text in ("-e", "--source") and at < len(words):
-            code(walk, call, "awk", words[at])
-            has_file = True
-            at += 1
-        elif text in ("-F", "-v", "-i", "-l", "--assign", "--field-separator", "--include", "--load"):
-            at += 1
-    if not has_file and at < len(words):
-        code(walk, call, "awk", words[at])
+        given_word = Arg(value, False, word.taint, word.source)
+        if kind == "file":
+            sources.append(_awk_file(walk, call, given_word))
+        elif kind == "text":
+            sources.append(given_word)
+        elif kind == "separator":
+            assigned.append(("FS", given_word))
+        elif kind == "variable" and (found := _AWK_ASSIGNS.fullmatch(value)):
+            assigned.append((found["name"], Arg(found["value"], False, word.taint, word.source)))
+    if not sources and at < len(words):
+        sources.append(words[at])
+        at += 1
+    operands = words[at:]
+    files = []
+    for word in operands:
+        found = _AWK_ASSIGNS.fullmatch(word.text)
+        if found is None:
+            files.append(word)
+        else:
+            assigned.append((found["name"], Arg(found["value"], False, word.taint, word.source)))
+    about = given(walk, call, operands, of_files(walk, call, files), True, tuple(assigned))
+    for source in sources:
+        if source.text or source.taint:
+            code(walk, call, "awk", source, about)
     return None
+
+
+_AWK_KINDS = {
+    **dict.fromkeys(("-f", "-E", "--file", "--exec"), "file"),
+    **dict.fromkeys(("-e", "--source"), "text"),
+    **dict.fromkeys(("-v", "--assign"), "variable"),
+    **dict.fromkeys(("-F", "--field-separator"), "separator"),
+}
+
+
+def _awk_file(walk: Walk, call: Invocation, path: Arg) -> Arg:
+    """A program file of awk: its text as far as the line tells, nothing for another one."""
+    stream = call.stdin if is_input(path.text) else flows.file_stream(walk, path.text)
+    if stream.text is None and not stream.taint & {REMOTE}:
+        return Arg("")
+    return Arg(stream.text or "", False, stream.taint, stream.source)
 
 
 def _powershell(walk: Walk, call: Invocation) -> Stream | None:
@@ -210,6 +226,7 @@ def _cmd(walk: Walk, call: Invocation) -> Stream | None:
 
 def _make(walk: Walk, call: Invocation) -> Stream | None:
     words = call.argv[1:]
+    folder = ""
     for at, word in enumerate(words):
         text = word.text
         if text in ("-f", "--file", "--makefile") and at + 1 < len(words):
@@ -222,11 +239,13 @@ def _make(walk: Walk, call: Invocation) -> Stream | None:
             code(walk, call, "make", Arg(text.partition("=")[2] or text[2:]))
         elif text in ("--eval", "-E") and at + 1 < len(words):
             code(walk, call, "make", words[at + 1])
+        elif text in ("-C", "--directory") and at + 1 < len(words):
+            folder = words[at + 1].text.rstrip("/") + "/"
         elif text.startswith(("SHELL=", ".SHELLFLAGS=")):
             walk.shell(Arg(text.partition("=")[2]))
     if not any(word.text.startswith(("-f", "--file", "--makefile")) for word in words):
         for name in ("Makefile", "makefile", "GNUmakefile"):
-            held = flows.file_stream(walk, name)
+            held = flows.file_stream(walk, folder + name)
             if held.text is not None:
                 code(walk, call, "make", Arg(held.text, False, held.taint, held.source))
                 break
@@ -241,19 +260,20 @@ def _makefile(walk: Walk, call: Invocation, path: Arg) -> None:
 
 
 def _deno(walk: Walk, call: Invocation) -> Stream | None:
+    """deno eval CODE, deno run FILE; bun run FILE."""
     words = call.argv[1:]
-    if words and words[0].text == "eval":
-        given = next((word for word in words[1:] if not word.text.startswith("-")), None)
-        if given is not None:
-            code(walk, call, "node", given)
-    elif words and words[0].text == "run":
-        path = next((word for word in words[1:] if not word.text.startswith("-")), None)
-        if path is not None and path.text == "-":
-            from_input(walk, call, "node")
-        elif path is not None:
-            script(walk, call, "node", path)
-            if path.text.startswith(("http://", "https://")):
-                builtins.origin(walk, call, frozenset((REMOTE,)), path.text)
+    verb = words[0].text if words else ""
+    if verb not in ("eval", "run"):
+        run(walk, call, NODE, words)
+        return None
+    at = next((at for at, word in enumerate(words[1:], 1) if word.text[:1] != "-" or word.text == "-"), 0)
+    rest = words[at + 1 :]
+    if at and verb == "eval":
+        code(walk, call, "node", words[at], given(walk, call, rest))
+    elif at:
+        script(walk, call, "node", words[at], rest)
+        if words[at].text.startswith(("http://", "https://")):
+            builtins.origin(walk, call, frozenset((REMOTE,)), words[at].text)
     return None
 
 
@@ -269,33 +289,43 @@ def _expect(walk: Walk, call: Invocation) -> Stream | None:
     return None
 
 
-_python = _program("python", "c", "WXQ", modules="m")
-_node = _program("node", "ep", "rCL", ("--eval", "--print", "-pe"))
-_perl = _program("perl", "eE", "IMmCDx")
-_ruby = _program("ruby", "e", "IrECKTWFx")
-_php = _program("php", "rRBE", "cdfSt")
-_lua = _program("lua", "e", "l")
-_r = _program("r", "e", "", ("-e",))
-_osascript = _program("applescript", "e", "ls")
-_tcl = _program("tcl", "")
+def _mixed(walk: Walk, call: Invocation) -> Stream | None:
+    """xonsh: what reads as Python is Python, the rest is shell."""
+    for at, word in enumerate(call.argv[1:-1], 1):
+        if word.text == "-c":
+            code(walk, call, "python", call.argv[at + 1], given(walk, call, call.argv[at + 2 :]))
+    return shells.shell(walk, call)
 
+
+_PYTHONS = [
+    f"{name}{version}{kind}"
+    for name in ("python", "pypy", "ipython", "pythonw", "graalpy", "jython", "bpython", "micropython")
+    for version in ("", "2", "2.7", "3", *(f"3.{minor}" for minor in range(6, 16)))
+    for kind in ("", "-dbg", "t", "d", "td", "m", "dm")
+]
 
 HANDLERS: dict[str, Callable[[Walk, Invocation], Stream | None]] = {
-    **dict.fromkeys(
-        (*["python", "python2", "python3", "pypy", "pypy3", "ipython", "ipython3", "micropython"],
-         *(f"python3.{minor}" for minor in range(6, 16)), "python2.7"), _python),
-    **dict.fromkeys(("node", "nodejs", "bun", "tsx", "ts-node", "qjs", "electron"), _node),
-    "deno": _deno,
-    **dict.fromkeys(("perl", "perl5", "raku"), _perl),
-    **dict.fromkeys(("ruby", "jruby", "irb"), _ruby),
-    **dict.fromkeys(("php", "php7", "php8", "php8.1", "php8.2", "php8.3"), _php),
-    **dict.fromkeys(("lua", "luajit", "lua5.1", "lua5.3", "lua5.4"), _lua),
-    **dict.fromkeys(("Rscript", "R"), _r),
-    "osascript": _osascript,
-    **dict.fromkeys(("tclsh", "wish"), _tcl),
-    **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), _awk),
+    **dict.fromkeys(_PYTHONS, _program(PYTHON)),
+    **dict.fromkeys(("node", "nodejs", "tsx", "ts-node", "esr", "swc-node", "qjs", "gjs", "electron", "zx",
+                     "coffee"), _program(NODE)),
+    **dict.fromkeys(("deno", "bun"), _deno),
+    **dict.fromkeys(("perl", "perl5", "raku", "rakudo", *(f"perl5.{minor}" for minor in range(20, 44))),
+                    _program(PERL)),
+    **dict.fromkeys(("ruby", "jruby", "irb", "truffleruby", *(f"ruby{major}.{minor}" for major in (2, 3)
+                                                              for minor in range(8))), _program(RUBY)),
+    **dict.fromkeys(("php", "php-cgi", *(f"php{version}" for version in (7, 8)),
+                     *(f"php{major}.{minor}" for major in (7, 8) for minor in range(6))), _program(PHP)),
+    **dict.fromkeys(("lua", "luajit", *(f"lua5.{minor}" for minor in range(1, 6))), _program(LUA)),
+    **dict.fromkeys(("Rscript", "R", "littler"), _program(R)),
+    "osascript": _program(APPLESCRIPT),
+    **dict.fromkeys(("tclsh", "wish", *(f"tclsh8.{minor}" for minor in range(4, 8)), "tclsh9.0"),
+                    _program(TCL)),
+    **dict.fromkeys(("awk", "gawk", "mawk", "nawk", "original-awk", "goawk"), _awk),
     **dict.fromkeys(("powershell", "pwsh"), _powershell),
     "cmd": _cmd,
     **dict.fromkeys(("make", "gmake", "bmake"), _make),
     "expect": _expect,
+    "xonsh": _mixed,
+    **dict.fromkeys(("nu", "elvish", "osh", "oils-for-unix", "ion", "murex", "pdksh", "oksh", "loksh"),
+                    shells.shell),
 }  # fmt: skip

@@ -1,0 +1,134 @@
+"""What the walk knows of the surroundings of code is handed to the judge of code."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..code.given import Given
+from ..code.judge import judge_code
+from . import builtins, flows, names, reasons
+from .invocation import OPAQUE, REMOTE, UNKNOWN, Arg, Invocation, Stream
+
+if TYPE_CHECKING:
+    from .walk import Walk
+
+LONGEST_CODE = 50_000
+_INPUTS = frozenset(("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"))
+_OPAQUE = frozenset((OPAQUE,))
+_CONSUMED = Stream()
+
+
+def is_input(path: str) -> bool:
+    """Is it a name for what comes in on stdin?"""
+    return path in _INPUTS or (path.startswith(("/dev/", "/proc/")) and posixpath.normpath(path) in _INPUTS)
+
+
+def incoming(walk: Walk, call: Invocation) -> Stream:
+    """The input of a command; what nobody can know of it is marked."""
+    stdin = call.stdin if call.stdin.piped else walk.state.descriptors.get("0", call.stdin)
+    if stdin.piped and stdin.text is None and not stdin.taint and stdin is not flows.LOCAL:
+        return Stream(None, True, _OPAQUE, stdin.source or "the input")
+    return stdin
+
+
+def of_files(walk: Walk, call: Invocation, paths: Sequence[Arg]) -> Stream:
+    """What a program reads that takes its input from files, or from stdin where none is named."""
+    if not paths:
+        return incoming(walk, call)
+    streams = [
+        incoming(walk, call) if is_input(path.text) else flows.file_stream(walk, path.text)
+        for path in paths[:8]
+    ]
+    known = [stream for stream in streams if stream.text is not None or stream.taint]
+    return flows.concatenated(known) if known else flows.LOCAL
+
+
+def given(
+    walk: Walk,
+    call: Invocation,
+    argv: Sequence[Arg] | None = None,
+    stdin: Stream | None = None,
+    records: bool = False,
+    assigned: tuple[tuple[str, Arg], ...] = (),
+) -> Given:
+    """The surroundings of code that a command runs. `stdin`: instead of the input of the command."""
+
+    def variable(name: str) -> Arg | None:
+        if name in call.environment:
+            return call.environment[name]
+        value = walk.lookup(name)
+        return value if isinstance(value, Arg) else None
+
+    def held(path: str) -> Stream | None:
+        files = walk.state.files
+        return (
+            (files.get(path) or files.get(walk.state.file_key(path, walk.folder().path))) if files else None
+        )
+
+    def keep(path: str, content: Stream) -> None:
+        flows.remember(walk, path, content)
+
+    return Given(
+        None if argv is None else tuple(argv),
+        call.appended and argv is not None,
+        incoming(walk, call) if stdin is None else stdin,
+        records,
+        assigned,
+        variable,
+        held,
+        keep,
+    )
+
+
+def code(walk: Walk, call: Invocation, language: str, text: Arg, about: Given | None = None) -> None:
+    """Judge code of another language; shell text it would run is judged by this walk."""
+    if text.taint & {REMOTE, OPAQUE}:
+        builtins.origin(walk, call, text.taint, text.source)
+    elif text.text == UNKNOWN:
+        walk.report([reasons.OPAQUE_CODE.found(names.shown(call))], call)
+        return
+    source = text.text
+    if len(source) > LONGEST_CODE and language != "python":
+        # Python's judge has a bound of its own; of the others the rest is asked about, unseen.
+        walk.report([reasons.LIMIT.found(names.shown(call), f"{len(source)} characters of {language}")], call)
+        source = source[:LONGEST_CODE]
+    about = given(walk, call) if about is None else about
+    found = judge_code(
+        language, source, walk.captured, walk.home, walk.folder().path, walk.hermes_home, about
+    )
+    if found:
+        walk.report(found, call)
+
+
+def script(walk: Walk, call: Invocation, language: str, path: Arg, argv: Sequence[Arg] | None = None) -> None:
+    """A script file: judged when this line wrote it, reported when it came from somewhere unknown."""
+    if is_input(path.text):
+        from_input(walk, call, language, argv)
+        return
+    stream = flows.file_stream(walk, path.text)
+    taint = stream.taint or path.taint
+    if stream.text is not None:
+        text = Arg(stream.text, False, stream.taint, stream.source)
+        code(walk, call, language, text, given(walk, call, argv))
+    elif taint & {REMOTE, OPAQUE}:
+        builtins.origin(walk, call, taint, stream.source or path.source)
+
+
+def from_input(walk: Walk, call: Invocation, language: str, argv: Sequence[Arg] | None = None) -> None:
+    """A program on stdin."""
+    stdin = call.stdin
+    if not stdin.piped:
+        return
+    if stdin.text is not None:
+        about = given(walk, call, argv, _CONSUMED)
+        code(walk, call, language, Arg(stdin.text, False, stdin.taint, stdin.source), about)
+        whole, newline, last = stdin.text.rpartition("\n")
+        if newline and last.strip():
+            # A last line without an end may be the broken end of a here-document, which is no code.
+            code(walk, call, language, Arg(whole, False, stdin.taint, stdin.source), about)
+    elif stdin.taint & {REMOTE, OPAQUE}:
+        builtins.origin(walk, call, stdin.taint, stdin.source)
+    elif stdin is not flows.LOCAL:
+        walk.report([reasons.OPAQUE_CODE.found(names.shown(call))], call)
