@@ -34,6 +34,13 @@ class Found:
     safer: str = ""
     targets: tuple[str, ...] = ()
 
+    def at(self, part: str) -> Found:
+        """The same finding with the piece of the command that triggered it."""
+        return Found(self.rule, self.verdict, self.why, part, self.safer, self.targets)
+
+    def with_verdict(self, verdict: Verdict) -> Found:
+        return Found(self.rule, verdict, self.why, self.part, self.safer, self.targets)
+
 
 @dataclass(frozen=True, slots=True)
 class Judgement:

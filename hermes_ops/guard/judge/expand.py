@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 CLEAN: frozenset[str] = frozenset()
 # Stands in nested text for a piece that is not known: a letter for private use, which the reader keeps.
 HOLE = "\ue000"
-_GLOB = re.compile(r"[*?\[]")
-_GLOB_LETTERS = frozenset("*?[")
 _NUMBER = re.compile(r"\s*-?\d+\s*")
 _SLICE = re.compile(r"\s*(-?\d+)\s*(?::\s*(-?\d+)\s*)?")
 LONGEST_VALUE = 65536
@@ -27,20 +25,30 @@ LONGEST_VALUE = 65536
 def words(walk: Walk, sources: tuple[Word, ...]) -> list[Arg]:
     """The arguments that words expand to."""
     arguments: list[Arg] = []
+    add = arguments.append
+    holes = walk.depth > 0
     for word in sources:
         parts = word.parts
-        if len(parts) == 1 and type(parts[0]) is Text:
-            part = parts[0]
+        part = parts[0] if len(parts) == 1 else None
+        if type(part) is Text:
             value = part.value
             if part.quoted:
-                arguments.append(_literal(walk, value))
+                add(_literal(walk, value) if holes else Arg(value))
             elif value[:1] == "~":
-                arguments.append(Arg(_tilde(walk, value), not _GLOB_LETTERS.isdisjoint(value)))
+                add(Arg(_tilde(walk, value), _is_glob(value)))
+            elif holes:
+                add(_literal(walk, value, _is_glob(value)))
+            elif "*" in value or "?" in value or "[" in value:
+                add(Arg(value, True))
             else:
-                arguments.append(_literal(walk, value, not _GLOB_LETTERS.isdisjoint(value)))
+                add(Arg(value))
         else:
             arguments.extend(fields(walk, word))
     return arguments
+
+
+def _is_glob(text: str) -> bool:
+    return "*" in text or "?" in text or "[" in text
 
 
 def filled(walk: Walk, value: str) -> str:
@@ -127,7 +135,7 @@ class _Builder:
         text = value.text
         if not separators:
             if text:
-                self.add(text, value.glob or _GLOB.search(text) is not None, value.taint, value.source)
+                self.add(text, value.glob or _is_glob(text), value.taint, value.source)
             return
         blank = True
         pieces = text.split() if separators == " \t\n" else re.split(f"[{re.escape(separators)}]+", text)
@@ -137,7 +145,7 @@ class _Builder:
         for number, piece in enumerate(pieces):
             if number:
                 self.close()
-            self.add(piece, _GLOB.search(piece) is not None, value.taint, value.source)
+            self.add(piece, _is_glob(piece), value.taint, value.source)
         if pieces and text[-1] in separators:
             self.close()
 
@@ -157,7 +165,7 @@ def _pieces(walk: Walk, word: Word, split: bool) -> list[Arg]:
             else:
                 if first and value[:1] == "~":
                     value = _tilde(walk, value)
-                builder.add(value, _GLOB.search(value) is not None)
+                builder.add(value, _is_glob(value))
         elif kind is Param:
             _parameter(walk, part, builder, split)
         elif kind is Substitution:

@@ -10,7 +10,8 @@ from ..rules.rule import Family
 from ..verdict import Judgement, Verdict, judged
 from . import names, reasons, unread
 from .invocation import Invocation
-from .walk import Exhausted, Walk
+from .budget import Budget, Exhausted
+from .walk import Walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +33,13 @@ def judge_shell(
     *,
     extra: Sequence[Family] = (),
     allowed: Callable[[Invocation], bool] | None = None,
+    budget: Budget | None = None,
 ) -> Judgement:
     """Judge a shell command line or script of any length. Never raises, never runs anything.
 
     `extra` are families besides the built-in ones; `allowed` says of a command that nobody has to be asked
-    about it (what must never run stays blocked). A text over the limits is judged by its lexical view.
+    about it (what must never run stays blocked). `budget` is what the texts of a tool call share. A text over
+    the limits is judged by its lexical view.
     """
     where = surroundings or _NOWHERE
     walk: Walk | None = None
@@ -49,6 +52,7 @@ def judge_shell(
             "container" if where.is_container else "",
             extra,
             allowed,
+            budget,
         )
         try:
             walk.whole(text)

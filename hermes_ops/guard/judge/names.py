@@ -133,13 +133,17 @@ def base(text: str) -> str:
     return name
 
 
+_SEEN = 400  # characters, or words, that are looked at for the few that are shown
+
+
 def shown(call: Invocation) -> str:
     """A command as it may be shown in one short line."""
-    return printable(" ".join([*call.wrappers, *(arg.text for arg in call.argv)]))
+    return printable(" ".join([*call.wrappers, *[arg.text[:_SEEN] for arg in call.argv[:_SEEN]]]))
 
 
 def printable(text: str) -> str:
     """A piece of a command, short and on one line; what is not known is shown as an ellipsis."""
-    text = " ".join(text.replace(UNKNOWN, "…")[:400].split())
-    text = "".join(letter if letter.isprintable() else "?" for letter in text)
+    text = " ".join(text[:_SEEN].replace(UNKNOWN, "…").split())
+    if not text.isprintable():
+        text = "".join([letter if letter.isprintable() else "?" for letter in text])
     return text if len(text) <= 120 else text[:117] + "..."

@@ -168,7 +168,7 @@ def _argument(walk: Walk, word: str) -> Arg:
         word = walk.home + word[1:]
     if "$" in word:
         word = _VARIABLE.sub(lambda found: _value(walk, found[1] or found[2]), word)
-    return Arg(word, any(letter in word for letter in "*?["))
+    return Arg(word, "*" in word or "?" in word or "[" in word)
 
 
 def _value(walk: Walk, name: str | None) -> str:

@@ -6,12 +6,10 @@ What a variable may hold is kept as a few alternatives, and a command that uses 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
-from ..rules.families import BY_PROGRAM, FOR_ALL
+from ..rules.families import ALWAYS, BY_PROGRAM, WITH_ENVIRONMENT, WITH_REDIRECTS
 from ..rules.names import names as listed
 from ..rules.rule import Family
 from ..shell import reader
@@ -27,17 +25,19 @@ from ..shell.tree import (
 )
 from ..verdict import Found, Verdict
 from . import assignments, compounds, expand, flows, later, names, reasons, unread
+from .budget import Budget, Exhausted
 from .dispatch import HANDLERS, command
 from .invocation import UNKNOWN, Arg, Invocation, Stream, Target
 from .scope import Scope
 from .state import EMPTY
 from .wrappers import VERBS, WRAPPERS
 
-MOST_STEPS = 600
-MOST_SECONDS = 0.025
 DEEPEST = 24
 MOST_PASSES = 24
-MOST_ARGUMENTS = 800
+MOST_ARGUMENTS, LAST_ARGUMENTS = 400, 50
+# Arguments, and characters of text that a command makes, that cost as much as a command.
+ARGUMENTS_A_STEP = 4
+CHARACTERS_A_STEP = 200
 
 NO_OUTPUT = Stream(text="", piped=True)
 ANY_OUTPUT = Stream(piped=True)
@@ -48,10 +48,6 @@ _PROGRAMS = frozenset(BY_PROGRAM) | frozenset(HANDLERS) | frozenset(WRAPPERS) | 
 _BLANK = " \t\n\r" + UNKNOWN
 # Commands that do not fail, so that what follows after && runs.
 _SURE = listed("mkdir echo printf : true export set pwd date cd pushd")
-
-
-class Exhausted(Exception):
-    """The walk has used up its steps or its time."""
 
 
 class Walk(Scope):
@@ -65,14 +61,15 @@ class Walk(Scope):
         place: str = "",
         extra: Sequence[Family] = (),
         allowed: Callable[[Invocation], bool] | None = None,
+        budget: Budget | None = None,
     ) -> None:
         super().__init__(cwd, home, hermes_home)
         self.place = place
         self.extra = extra
         self.allowed = allowed
         self.findings: list[Found] = []
-        self.steps = MOST_STEPS
-        self.deadline = time.perf_counter() + MOST_SECONDS
+        self.budget = budget or Budget()
+        self.spend = self.budget.spend
         self.depth = 0
         self.text = ""
         # What unknown pieces of the text itself carry with them, when the text was made by a command.
@@ -174,9 +171,13 @@ class Walk(Scope):
             return self.command(commands[0], stdin)
         self.concurrent += 1
         output = stdin
-        for part in commands[:-1]:
-            with self.subshell():
+        shell = self.state
+        try:
+            for part in commands[:-1]:
+                self.state = shell.fork()
                 output = self.command(part, output)
+        finally:
+            self.state = shell
         # Some shells run the last command of a pipeline themselves: what it changes may stay.
         before = self.state.snapshot()
         output = self.command(commands[-1], output)
@@ -220,7 +221,10 @@ class Walk(Scope):
         return output
 
     def simple_once(self, node: Simple, stdin: Stream, again: bool) -> Stream:
-        self.spend()
+        budget = self.budget
+        budget.left -= 1
+        if budget.left < 0:
+            budget.look()
         assigned: dict[str, Arg] = {}
         words = expand.words(self, node.words) if node.words else []
         if node.assignments:
@@ -258,11 +262,6 @@ class Walk(Scope):
         self.state.variables = kept
         return output
 
-    def spend(self) -> None:
-        self.steps -= 1
-        if self.steps < 0 or (not self.steps & 15 and time.perf_counter() > self.deadline):
-            raise Exhausted
-
     # Judging.
 
     def judge(self, invocation: Invocation) -> None:
@@ -273,19 +272,32 @@ class Walk(Scope):
             invocation.cwd = self.folder().path
             if not invocation.place:
                 invocation.place = self.place
-        families = BY_PROGRAM.get(invocation.name, ())
+        families = BY_PROGRAM.get(invocation.name)
+        count = len(invocation.argv)
+        if count > MOST_ARGUMENTS:
+            if families or self.extra:
+                self.report([reasons.LIMIT.found(names.shown(invocation), f"{count} arguments")])
+            invocation.argv = [
+                *invocation.argv[: MOST_ARGUMENTS - LAST_ARGUMENTS],
+                *invocation.argv[-LAST_ARGUMENTS:],
+            ]
         found: list[Found] = []
-        if len(invocation.argv) > MOST_ARGUMENTS:
-            if families:
-                found.append(reasons.LIMIT.found("", f"{len(invocation.argv)} arguments"))
-            invocation.argv = invocation.argv[:MOST_ARGUMENTS]
-        for family in families:
-            found.extend(family.check(invocation))
-        for family in FOR_ALL:
-            found.extend(family.check(invocation))
+        if families:
+            if count >= ARGUMENTS_A_STEP:
+                self.spend(min(count, MOST_ARGUMENTS) // ARGUMENTS_A_STEP)
+            for family in families:
+                found += family.check(invocation)
+        for check in ALWAYS:
+            found += check(invocation)
+        if invocation.redirects:
+            for check in WITH_REDIRECTS:
+                found += check(invocation)
+        if invocation.environment:
+            for check in WITH_ENVIRONMENT:
+                found += check(invocation)
         for family in self.extra:
             if not family.programs or invocation.name in family.programs:
-                found.extend(family.check(invocation))
+                found += family.check(invocation)
         if found:
             self.report(found, invocation)
 
@@ -293,7 +305,11 @@ class Walk(Scope):
         """Keep findings: what a container loses is a person's to decide; what policy allows is not asked."""
         place = invocation.place if invocation is not None else self.place
         if invocation is not None:
-            found = [each if each.part else replace(each, part=names.shown(invocation)) for each in found]
+            part = ""
+            for at, each in enumerate(found):
+                if not each.part:
+                    part = part or names.shown(invocation)
+                    found[at] = each.at(part)
         if place in ("container", "chroot"):
             found = [lowered(each) for each in found]
         if (
@@ -314,8 +330,7 @@ class Walk(Scope):
 
     def again_from_here(self) -> None:
         """Some steps more, to look at what the walk did not come to."""
-        self.steps = MOST_STEPS // 4
-        self.deadline = time.perf_counter() + MOST_SECONDS / 4
+        self.budget.take_reserve()
         self.depth = 0
         self.choice, self.undecided = {}, {}
 
@@ -460,4 +475,4 @@ def lowered(found: Found) -> Found:
     """A finding about files inside a container or a changed root: a person decides."""
     if found.verdict != Verdict.BLOCK or not found.rule.startswith(_LOSES_FILES):
         return found
-    return replace(found, verdict=Verdict.APPROVE)
+    return found.with_verdict(Verdict.APPROVE)

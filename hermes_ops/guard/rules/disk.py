@@ -9,6 +9,7 @@ from ..verdict import Found
 from .names import names
 from .paths import Place
 from .removal import located
+from .rule import REDIRECTS as NEEDS_REDIRECTS
 from .rule import Family, approve, block
 
 FORMATTED = block("disk.formatted", "makes a new file system over what a disk holds")
@@ -227,14 +228,11 @@ FAMILY = Family(
 )
 
 
-def _redirect_check(invocation: Invocation) -> Iterable[Found]:
-    return redirected(invocation) if invocation.redirects else ()
-
-
 REDIRECTS = Family(
     "disk-redirects",
     frozenset(),
-    _redirect_check,
+    redirected,
     examples=(("cat image.iso > /dev/sdb", "disk.overwritten"), ("> /dev/sda", "disk.overwritten")),
     silent=("echo x > /dev/null", "ls 2>/dev/null", "echo x > /dev/tty", "echo 1 > out.txt"),
+    needs=NEEDS_REDIRECTS,
 )

@@ -26,7 +26,7 @@ from . import (
     services,
     writes,
 )
-from .rule import Family
+from .rule import ENVIRONMENT, REDIRECTS, Check, Family
 
 FAMILIES: tuple[Family, ...] = (
     removal.FAMILY,
@@ -71,3 +71,11 @@ def _by_program() -> dict[str, tuple[Family, ...]]:
 
 BY_PROGRAM: dict[str, tuple[Family, ...]] = _by_program()
 FOR_ALL: tuple[Family, ...] = tuple(family for family in FAMILIES if not family.programs)
+
+
+def _checks(needs: str) -> tuple[Check, ...]:
+    return tuple(family.check for family in FOR_ALL if family.needs == needs)
+
+
+# The checks of FOR_ALL by what a command must have for them to say anything.
+ALWAYS, WITH_REDIRECTS, WITH_ENVIRONMENT = _checks(""), _checks(REDIRECTS), _checks(ENVIRONMENT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
+from functools import lru_cache
 
 from .names import names
 from .paths import components
@@ -43,6 +44,10 @@ class Part(Enum):
 
 def part_of(path: str, home: str, hermes_home: str) -> Part | None:
     """What a resolved path is to the host; None when it has nothing to do with the host."""
+    return (_part_again if len(path) < _LONG else _part)(path, home, hermes_home)
+
+
+def _part(path: str, home: str, hermes_home: str) -> Part | None:
     parts = components(path)
     if not PLUGIN_NAMES.isdisjoint(parts):
         at = next(index for index, part in enumerate(parts) if part in PLUGIN_NAMES)
@@ -50,6 +55,11 @@ def part_of(path: str, home: str, hermes_home: str) -> Part | None:
             return Part.GUARD
     below = below_hermes(parts, home, hermes_home)
     return None if below is None else _below(below)
+
+
+# Several rules ask about the same path; a cache of long ones would only take room.
+_LONG = 200
+_part_again = lru_cache(maxsize=1024)(_part)
 
 
 def _below(below: Sequence[str]) -> Part:

@@ -134,8 +134,9 @@ def _check(invocation: Invocation) -> Iterable[Found]:
     if argv:
         if not argv[0].text.isascii():
             return _name(invocation)
-        if not all(argument.text.isascii() for argument in argv):
-            return [*_arguments(invocation), *_variables(invocation)]
+        for argument in argv:
+            if not argument.text.isascii():
+                return [*_arguments(invocation), *_variables(invocation)]
     return _variables(invocation) if invocation.environment else ()
 
 

@@ -102,6 +102,12 @@ def components(text: str) -> list[str]:
     return [piece for piece in text.split("/") if piece and piece != "."]
 
 
+@lru_cache(maxsize=64)
+def folder_components(folder: str) -> list[str]:
+    """The components of a home or a working folder; the list is everybody's and must not be changed."""
+    return components(folder)
+
+
 def locate(
     path_text: str, cwd: str | None = None, home: str = "", hermes_home: str = "", glob: bool = True
 ) -> Located:
@@ -126,7 +132,7 @@ def _located(path_text: str, cwd: str | None, home: str, hermes_home: str, glob:
     pieces = components(text)
     climbs = 0
     walked: list[str] = []
-    base = None if cwd is None or UNKNOWN in cwd else components(cwd)
+    base = None if cwd is None or UNKNOWN in cwd else folder_components(cwd)
     if not absolute and base is not None:
         walked = base.copy()
     for piece in pieces:

@@ -9,6 +9,7 @@ from ..judge.invocation import Arg, Invocation
 from ..verdict import Found
 from .hermes_state import PLUGIN_NAMES
 from .names import names
+from .rule import ENVIRONMENT as NEEDS_ENVIRONMENT
 from .rule import Family, approve, block
 from .verbs import plain, verb_of
 
@@ -137,10 +138,6 @@ def _check(invocation: Invocation) -> Iterable[Found]:
     return _hermes(invocation)
 
 
-def _environment_check(invocation: Invocation) -> Iterable[Found]:
-    return _environment(invocation) if invocation.environment else ()
-
-
 def _module(invocation: Invocation) -> Iterator[Found]:
     """`python -m hermes_ops guard accept`, `python -m hermes_cli.main plugins disable x`."""
     arguments = invocation.arguments
@@ -187,9 +184,10 @@ FAMILY = Family(
 ENVIRONMENTS = Family(
     "protection-environment",
     frozenset(),
-    _environment_check,
+    _environment,
     examples=(("HERMES_YOLO_MODE=1 hermes chat", "guard.environment"),),
     silent=("HERMES_HOME=/tmp/h hermes ops status", "FOO=1 make"),
+    needs=NEEDS_ENVIRONMENT,
 )
 
 

