@@ -44,11 +44,11 @@ def braced(source: Source, parts: tuple[Part, ...], span: Span) -> list[Word]:
     if len(units) > _UNITS:
         return [Word(parts, span), Word(_UNKNOWN, span)]
     results, more = _expand(units, pairs, 0, len(units))
-    for name in _names_before_braces(source, units, span):
-        for result in results:
-            _lengthen(result, name)
     source.spend(sum(map(len, results)) // 4)
     words = [Word(merged([_copy(part) for part in result]), span) for result in results]
+    for name in _names_before_braces(source, units, span):
+        for word in words:
+            word.parts = _lengthened(word.parts, name)
     if more:
         words.append(Word(_UNKNOWN, span))
     return words
@@ -64,14 +64,16 @@ def _names_before_braces(source: Source, units: list[_Unit], span: Span) -> list
     ]
 
 
-def _lengthen(result: list[Part], name: Param) -> None:
-    """Give a parameter what follows it of a name."""
-    for at, (part, after) in enumerate(pairwise(result)):
+def _lengthened(parts: tuple[Part, ...], name: Param) -> tuple[Part, ...]:
+    """The parts of a word with what follows a parameter of a name given to it."""
+    for at, (part, after) in enumerate(pairwise(parts)):
         if part is name and type(after) is Text and not after.quoted:
             more = _NAME_GOES_ON.match(after.value)
             if more:
-                result[at : at + 2] = [Param(name.name + more[0]), Text(after.value[more.end() :])]
-                return
+                rest = after.value[more.end() :]
+                longer = (Param(name.name + more[0]), *((Text(rest),) if rest else ()))
+                return (*parts[:at], *longer, *parts[at + 2 :])
+    return parts
 
 
 def _copy(part: Part) -> Part:
