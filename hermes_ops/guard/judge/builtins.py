@@ -120,7 +120,11 @@ def _source(walk: Walk, call: Invocation) -> Stream:
         # A file this line makes by something that is not understood, or a process.
         if path.text.startswith("/dev/fd/") and not flows.completion(stream):
             walk.report([reasons.OPAQUE_CODE.found(names.shown(call))], call)
-    elif stream.text is None and re.match(r"(/var)?/tmp/|/dev/shm/", path.text):
+    elif (
+        stream.text is None
+        and re.match(r"(/var)?/tmp/|/dev/shm/", path.text)
+        and not path.text.startswith(walk.home + "/")
+    ):
         walk.report([reasons.SOURCED.found(names.shown(call))], call)
     if stream.text is not None:
         text = Arg(stream.text, False, stream.taint, stream.source)

@@ -126,6 +126,8 @@ def _docker(invocation: Invocation) -> Iterator[Found]:
     ):
         if has(rest, "v", "--volumes"):
             yield VOLUMES.found(part)
+        elif group == "container" and _is_for_a_test(targets) and not invocation.appended:
+            return
         elif unknown or has(rest, "fa", "--force", "--all") or group in ("network", "machine", "pod"):
             yield REMOVED.found(part)
     elif (
@@ -255,6 +257,16 @@ def _removed_through(invocation: Invocation, command: list[Arg], source: str, to
     )
     recursive = has(command, "rR", "--recursive")
     yield from (found for found in removed(on_machine, outside, recursive) if found.verdict is Verdict.BLOCK)
+
+
+_FOR_A_TEST = re.compile(
+    r"(?:^|[-_.])(?:tests?|tmp|temp|scratch|e2e|ci|demo|throwaway)(?:[-_.]|\d*$)", re.IGNORECASE
+)
+
+
+def _is_for_a_test(targets: list[Arg]) -> bool:
+    """Is it one container whose name says that it was made for a test run?"""
+    return len(targets) == 1 and targets[0].known and bool(_FOR_A_TEST.search(targets[0].text))
 
 
 def _compose(invocation: Invocation) -> Iterator[Found]:

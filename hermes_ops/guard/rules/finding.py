@@ -8,6 +8,7 @@ from ..judge.invocation import FOUND, FOUND_ALL, UNKNOWN, Arg, Invocation
 from ..verdict import Found, Verdict
 from . import artefacts
 from .few import few
+from .hermes_state import Part, part_of
 from .names import names
 from .paths import Located, Place
 from .removal import FOUND_FILES, HOME_REMOVAL, ROOT_REMOVAL, STATE_REMOVAL, SYSTEM_REMOVAL, located, removal
@@ -85,8 +86,10 @@ def _removed(
         rule = FOUND_FILES
     if rule.verdict is Verdict.BLOCK:
         # A narrow search in a home or below a system folder is a clean-up that a person may want.
-        spared = rule in (HOME_REMOVAL, STATE_REMOVAL) or (
-            rule is SYSTEM_REMOVAL and (where.depth >= 2 or where.path in _DATA)
+        spared = (
+            rule is HOME_REMOVAL
+            or (rule is STATE_REMOVAL and not _holds_guard(where, invocation))
+            or (rule is SYSTEM_REMOVAL and (where.depth >= 2 or where.path in _DATA))
         )
         if narrowed and spared:
             rule = FOUND_FILES
@@ -95,6 +98,12 @@ def _removed(
     if rule is FOUND_FILES and only_junk and place is Place.HOME:
         return
     yield rule.found(invocation.part, shown, (where.path,) if where.path.startswith("/") else ())
+
+
+def _holds_guard(where: Located, invocation: Invocation) -> bool:
+    """Is it the guard, or one of the folders that hold it and its policy?"""
+    part = part_of(where.path, invocation.home, invocation.hermes_home)
+    return part is Part.GUARD or (part is Part.STATE and where.path.endswith(("/plugins", "/ops")))
 
 
 def _in_artefacts(pattern: str) -> bool:

@@ -9,6 +9,7 @@ from ..verdict import Found
 from .names import names
 from .removal import is_file_name
 from .rule import Family, Rule, approve
+from .secrets import secret_of
 from .verbs import has, plain, verb_of
 
 FORCE_PUSH = approve(
@@ -38,6 +39,9 @@ WORKTREE = approve("git.worktree-remove", "removes a working tree with its chang
 REF = approve("git.ref-change", "changes refs without a check")
 REMOVED = approve(
     "git.remove", "removes tracked files with their changes", "git rm --cached, or commit first"
+)
+SECRET_ADDED = approve(
+    "git.secret-added", "puts a file of credentials under version control", "leave it in .gitignore"
 )
 RUNS = approve("git.runs-command", "makes git run a command of its own")
 HUB_DELETE = approve("git.repository-delete", "deletes a repository on the server")
@@ -220,6 +224,10 @@ _REMOTE_VERBS = names("clone fetch pull push ls-remote archive fetch-pack remote
 
 def _runs(verb: str, rest: list[Arg]) -> bool:
     """Does git itself run a program that the command names: ext:: addresses, --upload-pack."""
+    if verb == "config":
+        # What an included file says is not seen here.
+        given = [argument.text.lower() for argument in plain(rest)]
+        return any(text.startswith("include") and text.endswith(".path") for text in given[:-1])
     if verb not in _REMOTE_VERBS:
         return False
     for index, argument in enumerate(rest):
@@ -249,6 +257,11 @@ def _git(invocation: Invocation) -> Iterator[Found]:
             yield rule.found(invocation.part)
     if _runs(verb, rest):
         yield RUNS.found(invocation.part)
+    if verb == "add" and has(rest, "f", "--force"):
+        for argument in plain(rest):
+            held = secret_of(argument.text, invocation.cwd, invocation.home, invocation.hermes_home)
+            if held:
+                yield SECRET_ADDED.found(invocation.part, held)
 
 
 def _other(invocation: Invocation) -> Iterator[Found]:
@@ -305,6 +318,7 @@ FAMILY = Family(
         ("git worktree remove --force ../wt", "git.worktree-remove"),
         ("git update-ref -d refs/heads/x", "git.ref-change"),
         ("git rm -rf .", "git.remove"),
+        ("git add -f .env", "git.secret-added"),
         ("git clone 'ext::sh -c whoami' x", "git.runs-command"),
         ("hub delete x/y", "git.repository-delete"),
         ("git send-email --to=list@example.com 0001.patch", "git.send-email"),
@@ -350,6 +364,7 @@ FAMILY = Family(
         REF,
         REMOVED,
         RUNS,
+        SECRET_ADDED,
         HUB_DELETE,
         MAIL,
         OTHER_SYSTEM,

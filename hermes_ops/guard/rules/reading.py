@@ -208,6 +208,12 @@ _STORE_VALUED = names(
 )
 
 
+# An output of kubectl with the values in it; a template of the metadata alone is none.
+_SHOWS_VALUES = re.compile(
+    r"(?:^|=|-o)(?:yaml|json)\Z|(?:jsonpath|template|custom-columns)[\w-]*=(?!.*metadata)|(?<!meta)data|-file\b"
+)
+
+
 def _store(invocation: Invocation) -> Iterator[Found]:
     verbs = _VERBS.get(invocation.name)
     if not verbs:
@@ -219,7 +225,7 @@ def _store(invocation: Invocation) -> Iterator[Found]:
         if invocation.name == "kubectl":
             words = invocation.words()
             # A list of names shows no values.
-            shows = any("yaml" in word or "json" in word or "template" in word for word in words)
+            shows = any(_SHOWS_VALUES.search(word) for word in words)
             if not shows and verb[0] == "get":
                 return
         if invocation.name == "aws" and verb[0] == "ssm" and "--with-decryption" not in invocation.words():

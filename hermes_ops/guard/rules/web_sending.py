@@ -84,11 +84,17 @@ _LOGIN_HEADER = re.compile(
 )
 
 
+# A header of this name holds a scheme before the one secret; a whole file of secrets is none.
+_BARE_HEADER = re.compile(rf"\s*authorization\s*:\s*{UNKNOWN}", re.IGNORECASE)
+
+
 def _is_login(option: str, value: Arg) -> bool:
     """Is a tainted value of an option who the client is, and no more than one secret of its own."""
     if option in ("-H", "--header", "--proxy-header") and not _LOGIN_HEADER.match(value.text):
         return False
     if option in ("-A", "--user-agent", "-e", "--referer"):
+        return False
+    if _BARE_HEADER.match(value.text) and "keys and passwords" in value.source:
         return False
     return not any(
         sign in value.source
@@ -170,6 +176,10 @@ def wget(invocation: Invocation) -> Iterator[Found]:
     arguments = few(invocation.arguments)
     for index, argument in enumerate(arguments):
         option, equals, value = argument.text.partition("=")
+        if option == "--header":
+            given = Arg(value, False, argument.taint, argument.source)
+            given = given if equals or index + 1 >= len(arguments) else arguments[index + 1]
+            yield from () if _is_login(option, given) else tainted(invocation, [given])
         if option in _WGET_IDENTITY:
             continue
         if index and arguments[index - 1].text in _WGET_IDENTITY:
