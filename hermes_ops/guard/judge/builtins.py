@@ -165,7 +165,7 @@ def _alias(walk: Walk, call: Invocation) -> Stream:
     for arg in call.argv[1:]:
         name, equals, value = arg.text.partition("=")
         if equals and name and not name.startswith("-"):
-            walk.state.aliases[name] = value
+            walk.state.aliases[name] = (value,)
             later.defined(walk, Arg(value, False, arg.taint, arg.source))
     return NOTHING
 
@@ -178,18 +178,21 @@ def _set(walk: Walk, call: Invocation) -> Stream | None:
     words = call.argv[1:]
     if not words:
         return None
-    for at, arg in enumerate(words):
-        if arg.text == "--" or (
-            not arg.text.startswith(("-", "+")) and (at == 0 or words[at - 1].text not in ("-o", "+o"))
-        ):
-            walk.state.positional = list(words[at + (arg.text == "--") :])
+    at = 0
+    while at < len(words):
+        text = words[at].text
+        if text[:1] not in ("-", "+") or text == "--":
+            walk.state.positional = list(words[at + (text == "--") :])
             break
+        # Every "o" of a bundle takes a word: `set -euo pipefail`.
+        at += 1 + (text.count("o") if text != "-" else 0)
     return NOTHING
 
 
 def _shift(walk: Walk, call: Invocation) -> Stream:
     count = call.argv[1].text if len(call.argv) > 1 else "1"
-    walk.state.positional = walk.state.positional[int(count) if count.isdigit() else 1 :]
+    number = int(count) if count.isdigit() else 1
+    walk.state.positionals = tuple(words[number:] for words in walk.state.positionals)
     return NOTHING
 
 
@@ -316,7 +319,7 @@ def _hash(walk: Walk, call: Invocation) -> Stream:
     """hash -p /bin/rm name: the name now runs that program."""
     words = call.words()
     if len(words) >= 3 and words[0] == "-p":
-        walk.state.aliases[words[2]] = quoted(words[1])
+        walk.state.aliases[words[2]] = (quoted(words[1]),)
     return NOTHING
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..shell.tree import Arithmetic, Compound, Param, Part, Script, Substitution
 from . import assignments, expand, flows
 from .invocation import UNKNOWN, Arg, Invocation, Stream, Target
-from .state import UNSET, Snapshot
+from .state import UNSET, Snapshot, capped
 
 if TYPE_CHECKING:
     from .walk import Walk
@@ -114,7 +114,7 @@ def _grew(walk: Walk, before: Snapshot) -> bool:
 
 def _each(walk: Walk, node: Compound, stdin: Stream) -> Stream:
     """for and select: the body runs with every word."""
-    values = expand.words(walk, node.words) if node.words else list(walk.state.positional)
+    values = walk.every(lambda: expand.words(walk, node.words) if node.words else walk.positional())
     name = node.name
     body = node.bodies[-1] if node.bodies else Script()
     if not values:
@@ -125,8 +125,13 @@ def _each(walk: Walk, node: Compound, stdin: Stream) -> Stream:
         for value in values:
             walk.state.variables[name] = (value,)
             outputs.append(walk.script(body, stdin))
+        walk.state.quits = False
         return flows.concatenated(outputs)
     walk.state.variables[name] = (values[0],)
     for value in values[1:]:
-        walk.state.assign(name, value, also=True)
-    return walk.script(body, stdin)
+        if value not in walk.state.variables[name]:
+            walk.state.variables[name] += (value,)
+    walk.state.variables[name] = capped(walk.state.variables[name])
+    output = walk.script(body, stdin)
+    walk.state.quits = False
+    return output

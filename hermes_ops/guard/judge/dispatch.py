@@ -103,14 +103,14 @@ def _command(
         if (wrappers or walk.broken) and name in KEYWORDS and len(words) > 1:
             words = words[1:]
             continue
-        body = walk.state.functions.get(text)
-        if body is not None:
-            output = walk.call(text, body, words[1:], stdin)
+        bodies = walk.state.functions.get(text)
+        if bodies is not None:
+            output = walk.call(text, bodies, words[1:], stdin)
             if name not in walk.programs:
                 return flows.written(walk, targets, output) if targets else output
-        alias = walk.state.aliases.get(text)
-        if alias is not None and text not in walk.expanding:
-            return _aliased(walk, text, alias, words, stdin, targets)
+        aliases = walk.state.aliases.get(text)
+        if aliases is not None and text not in walk.expanding:
+            return _aliased(walk, text, aliases, words, stdin, targets)
         spec = WRAPPERS.get(name)
         start = 1
         if spec is None:
@@ -245,18 +245,21 @@ def _assignment(walk: Walk, words: list[Arg], assigned: dict[str, Arg]) -> list[
 
 
 def _aliased(
-    walk: Walk, name: str, alias: str, words: list[Arg], stdin: Stream, targets: list[Target]
+    walk: Walk, name: str, aliases: tuple[str, ...], words: list[Arg], stdin: Stream, targets: list[Target]
 ) -> Stream:
     """An alias of this line: its text with the arguments behind it, and the program of that name."""
     walk.expanding = (*walk.expanding, name)
-    outer = walk.state.positional
+    outer = walk.state.positionals
     try:
-        output = walk.shell(Arg(f'{alias} "$@"'), stdin, arguments=words[1:], same=True)
+        printed = []
+        for alias in aliases:
+            printed.append(walk.shell(Arg(f'{alias} "$@"'), stdin, arguments=words[1:], same=True))
+        output = flows.concatenated(printed)
         if name in walk.programs:
             command(walk, words, stdin, targets, {})
     finally:
         walk.expanding = walk.expanding[:-1]
-        walk.state.positional = outer
+        walk.state.positionals = outer
     return flows.written(walk, targets, output) if targets else output
 
 

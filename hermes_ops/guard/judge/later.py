@@ -60,13 +60,13 @@ def _judged_apart(walk: Walk, text: Arg) -> None:
 
 def uncalled(walk: Walk) -> None:
     """Functions that this line defines but does not call are judged for what must never run."""
-    for name, body in list(walk.state.functions.items()):
+    for name, bodies in list(walk.state.functions.items()):
         if name in walk.called:
             continue
         kept = walk.findings
         walk.findings = []
         try:
-            walk.call(name, body, [Arg(UNKNOWN) for _ in range(3)], flows.ANYTHING)
+            walk.call(name, bodies, [Arg(UNKNOWN) for _ in range(3)], flows.ANYTHING)
         finally:
             kept.extend(found for found in walk.findings if found.verdict == Verdict.BLOCK)
             walk.findings = kept

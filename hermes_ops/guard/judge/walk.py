@@ -24,7 +24,7 @@ from ..shell.tree import (
     Substitution,
 )
 from ..verdict import Found, Verdict
-from . import assignments, compounds, expand, flows, later, names, reasons, unread
+from . import assignments, compounds, danger, expand, flows, later, names, reasons, unread
 from .budget import Budget, Exhausted
 from .dispatch import HANDLERS, command
 from .invocation import UNKNOWN, Arg, Invocation, Stream, Target
@@ -33,7 +33,6 @@ from .state import EMPTY
 from .wrappers import VERBS, WRAPPERS
 
 DEEPEST = 24
-MOST_PASSES = 24
 MOST_ARGUMENTS, LAST_ARGUMENTS = 400, 50
 # Arguments, and characters of text that a command makes, that cost as much as a command.
 ARGUMENTS_A_STEP = 4
@@ -129,6 +128,7 @@ class Walk(Scope):
         """Walk `a && b || c`: what stands after an operator may or may not run."""
         if len(items) == 1:
             return self.command(items[0].command, stdin)
+        quits = self.state.quits
         outputs = [self.command(items[0].command, stdin)]
         sure = _is_sure(items[0].command)
         before = None
@@ -151,6 +151,8 @@ class Walk(Scope):
                 sure = sure and _is_sure(follower.command)
             outputs.append(output)
         if before is not None:
+            # What ends the list here may not have run.
+            self.state.quits = quits
             self.state.merge(before)
         return flows.concatenated(outputs)
 
@@ -162,7 +164,7 @@ class Walk(Scope):
             return self.pipeline(node, stdin)
         if kind is Compound:
             return compounds.compound(self, node, stdin)
-        self.state.functions[node.name] = node.body
+        self.state.functions[node.name] = (node.body,)
         return NO_OUTPUT
 
     def pipeline(self, node: Pipeline, stdin: Stream) -> Stream:
@@ -200,17 +202,14 @@ class Walk(Scope):
 
     def passes(self, node: Simple, stdin: Stream, undecided: dict[str, int], output: Stream) -> Stream:
         outputs = [output]
-        names = list(undecided)
-        total = 1
-        for count in undecided.values():
-            total *= count
+        choices, more = self.choices(undecided)
+        which = more and node.words and node.words[0].literal() is None
+        if which and any(rank >= danger.PROGRAM for name in undecided for rank in self.ranks(name)):
+            # Which program runs is one of too many.
+            self.report([reasons.LIMIT.found("", f"{len(undecided)} names with many values")])
         outer_choice, outer_undecided = self.choice, self.undecided
-        for number in range(1, min(total, MOST_PASSES)):
-            choice = dict(outer_choice)
-            rest = number
-            for name in names:
-                rest, choice[name] = divmod(rest, undecided[name])
-            self.choice = choice
+        for choice in choices:
+            self.choice = {**outer_choice, **choice}
             self.undecided = {}
             outputs.append(self.simple_once(node, stdin, True))
         self.choice, self.undecided = outer_choice, outer_undecided
@@ -420,8 +419,16 @@ class Walk(Scope):
         finally:
             self.findings = kept
 
-    def call(self, name: str, body: Command, arguments: list[Arg], stdin: Stream) -> Stream:
-        """Call a function of this line."""
+    def call(self, name: str, bodies: Sequence[Command], arguments: list[Arg], stdin: Stream) -> Stream:
+        """Call a function of this line, with every body that it may have."""
+        if len(bodies) == 1:
+            return self.called_once(name, bodies[0], arguments, stdin)
+        before = self.state.snapshot()
+        outputs = [self.called_once(name, body, arguments, stdin) for body in bodies]
+        self.state.merge(before)
+        return flows.concatenated(outputs)
+
+    def called_once(self, name: str, body: Command, arguments: list[Arg], stdin: Stream) -> Stream:
         for called, concurrent in self.calls:
             if called is body:
                 if self.concurrent > concurrent:
@@ -436,13 +443,14 @@ class Walk(Scope):
                 return ANY_OUTPUT
         self.called.add(name)
         self.calls.append((body, self.concurrent))
-        outer = self.state.positional
-        self.state.positional = arguments
+        state = self.state
+        outer, references = state.positionals, state.references
+        state.positional = arguments
         try:
             return self.command(body, stdin)
         finally:
-            self.state.positional = outer
-            self.state.quits = False
+            state.positionals, state.references = outer, references
+            state.quits = False
             self.calls.pop()
 
 
