@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import (
+    agent_folders,
     canary,
     cloud,
     containers,
@@ -52,6 +53,7 @@ FAMILIES: tuple[Family, ...] = (
     exfiltration.FAMILY,
     exfiltration.SOCKETS,
     reverse_shell.FAMILY,
+    agent_folders.FAMILY,
     protection.FAMILY,
     protection.ENVIRONMENTS,
     protection.MODULES,
