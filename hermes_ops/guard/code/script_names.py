@@ -10,7 +10,8 @@ from .given import THE_SHELL
 from .script_awk import printed
 from .script_calls import SKIPPED
 from .script_expressions import ASSIGNMENT
-from .script_input import INPUT_NAMES, Inputs
+from .script_input import INPUT_NAMES, Inputs, is_input_name
+from .script_values import fold
 from .tokens import END, NAME, OPERATOR, STRING, WORDS, Token
 from .value import Value, either, unknown
 
@@ -95,8 +96,8 @@ class Names(Inputs):
             head, found, tail = text.partition(joiner)
             if found and head == "ENV" and not tail.startswith("fetch"):
                 return self.variable(tail.partition(".")[0])
-            if found and head in self.names:
-                owner = self.names[head]
+            owner = (self.names.get(head) or self.special_arguments(head)) if found else None
+            if owner is not None:
                 value = self.member(owner, tail.replace("->", ".").replace("::", "."))
                 return value
         return Value(name=text.replace("->", ".").lstrip("\\"))
@@ -111,6 +112,8 @@ class Names(Inputs):
             following = self.peek()
             if following is None or following.text[:1] != "@" or following.text == "@ARGV":
                 return self.shifted()
+        if self.language == "ruby" and self.gives_input(text) and not self.is_next("("):
+            return self.acts.given.input()
         if self.language == "awk" and text == "ENVIRON":
             return Value(name="ENV")
         if text in WHOLE_ENVIRONMENT:
@@ -179,7 +182,10 @@ class Names(Inputs):
                     self.run(value)
                 return Value()
             return unknown(*self.arguments())
-        return self.operand()
+        value = self.operand()
+        if text == "do" and value.name == "block" and value.of is not None and value.of.items:
+            return value.of.items[-1]
+        return value
 
     def _condition(self, text: str) -> Value:
         """A loop over known items binds its name to all of them."""
@@ -226,7 +232,7 @@ class Names(Inputs):
         return over
 
     def element(self, value: Value) -> Value:
-        if value.name in INPUT_NAMES:
+        if is_input_name(value.name):
             return self.acts.given.input()
         items = elements(value) if not value.is_text else None
         if value.name == "block" and value.of is not None and self.language == "lua":
@@ -248,9 +254,12 @@ class Names(Inputs):
             return Value(taint=frozenset([REMOTE]), source="a socket", name=f"{name}.{attr}()")
         if value.is_text and name != "file":
             return Value(name=f".{attr}", of=value)
-        if value.items is not None and attr in ("length", "size", "first", "last"):
-            ends = {"first": 0, "last": -1}
-            return value.items[ends[attr]] if attr in ends and value.items else Value()
+        if value.items is not None and attr in ("length", "size"):
+            return Value()
+        if value.items is not None and self.language == "ruby" and not self.is_next("("):
+            folded = fold(attr, [value])
+            if folded is not None:
+                return folded
         full = f"{name}.{attr}" if name and len(name) < 160 else f".{attr}"
         made_of = value if value.items is not None or value.of is not None else None
         return Value(name=full, taint=value.taint, source=value.source, of=made_of)

@@ -275,6 +275,8 @@ FOLDS: dict[str, _Fold] = {
     "array_slice": _slice,
     "drop": _slice,
     "shift": _end(0),
+    "first": _end(0),
+    "last": _end(-1),
     "array_shift": _end(0),
     "pop": _end(-1),
     "array_pop": _end(-1),

@@ -52,7 +52,7 @@ class Script(Names):
 
     def judge(self) -> None:
         """Walk the script to its end, for each line of its input where it is run for each."""
-        self.assign_given()
+        self.assign_given(self.code)
         for value in self.rounds(self.code):
             if not self.record(value):
                 break
@@ -161,7 +161,9 @@ class Script(Names):
 
             result = ACTS[kind](self, args, name)
             return result if result is not None else Value(name=f"{name}()")
-        source = function.of if name.startswith(".") and function.of is not None else receiver
+        source = receiver
+        if function.of is not None and (name.startswith(".") or function.of.name == "arguments"):
+            source = function.of
         known = source.is_text or source.items is not None or bool(source.taint)
         result = fold(name, [source, *args] if known else args)
         if result is not None:
