@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from .code import wording
+from .code import examples, wording
+from .code.judge import judge_code
 from .judge import reasons
 from .judge.judge import Surroundings, judge_shell
 from .rules.families import FAMILIES
@@ -56,4 +57,27 @@ def self_test() -> tuple[int, list[Failed]]:
             found = [one.rule for one in judge_shell(command, SURROUNDINGS).findings if one.rule in ours]
             if found:
                 failed.append(Failed(family.name, command, "allow", ", ".join(found)))
-    return count, failed
+    of_code, failed_code = _test_code()
+    return count + of_code, failed + failed_code
+
+
+def _test_code() -> tuple[int, list[Failed]]:
+    """Judge the examples of code in other languages."""
+    wanted = [(language, code, rule) for language, code, rule, _ in examples.EXAMPLES]
+    wanted += [(language, code, "") for language, code in examples.SILENT]
+    failed = []
+    for language, code, rule in wanted:
+        found = [
+            one.rule
+            for one in judge_code(
+                language,
+                code,
+                lambda text: list(judge_shell(text, SURROUNDINGS).findings),
+                SURROUNDINGS.home,
+                SURROUNDINGS.cwd,
+                SURROUNDINGS.hermes_home,
+            )
+        ]
+        if (rule not in found) if rule else found:
+            failed.append(Failed(f"code ({language})", code, rule or "allow", ", ".join(found) or "allow"))
+    return len(wanted), failed

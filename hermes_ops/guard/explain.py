@@ -87,7 +87,9 @@ def explain_code(language: str, text: str, policy: Policy, surroundings: Surroun
         runs.extend(invocations(command, surroundings))
         return list(judge(policy, command, surroundings).findings)
 
-    findings = judge_code(language, text, shell, surroundings.home, surroundings.cwd)
+    findings = judge_code(
+        language, text, shell, surroundings.home, surroundings.cwd, surroundings.hermes_home
+    )
     return Explained(language, policy.settle(judged(findings)), (), tuple(runs[:MOST_RUNS]))
 
 
