@@ -39,7 +39,7 @@ _SSH_KEYS = _keys("ProxyCommand|LocalCommand|KnownHostsCommand")
 _SSH = Runs(settings=frozenset(("-o",)), keys=_SSH_KEYS)
 _APT = Runs(
     settings=listed("-o --option"),
-    keys=_keys(r"[\w:.-]*(?:invoke|install-pkgs|auto-?detect)[\w:.-]*", r"[\"']?(.*?)[\"']?;?"),
+    keys=_keys(r"[\w:.-]*(?:invoke|install-pkgs|auto-?detect)[\w:.-]*", r"[{\s\"']*(.*?)[\"';}\s]*"),
 )
 _TAR = Runs(
     listed("--to-command --use-compress-program --rsh-command --info-script --new-volume-script"), "IF"

@@ -14,7 +14,7 @@ from hermes_ops.guard.judge.judge import Surroundings, judge_shell
 from hermes_ops.guard.verdict import Verdict
 
 FOLDER = Path(__file__).parent.parent / "corpora"
-FILES = ("given", "ours", "theirs", "ordinary")
+FILES = ("given", "ours", "theirs", "ordinary", "second", "ordinary_second", "hostile")
 WHERE = Surroundings("/home/user/project", "/home/user", "/home/user/.hermes")
 
 
@@ -63,7 +63,7 @@ def test_verdicts_on_a_corpus_reach_the_bars(name: str, capsys: pytest.CaptureFi
     assert Verdict.ALLOW not in block, shown
     assert not block or share(block, Verdict.BLOCK) >= 0.95, shown
     assert not approve or share(approve, Verdict.APPROVE) >= 0.95, shown
-    assert share(allow, Verdict.APPROVE) <= (0.01 if name == "ordinary" else 0.02), shown
+    assert share(allow, Verdict.APPROVE) <= (0.01 if name.startswith("ordinary") else 0.02), shown
 
 
 quote = shlex.quote
@@ -91,8 +91,6 @@ WRAPPINGS = {
     "eval": lambda c: f"eval {quote(c)}",
     "a here-string": lambda c: f"bash <<< {quote(c)}",
 }
-# An assignment or a bare redirection behind env is the output of env, which empties nothing.
-MEANS_SOMETHING_ELSE = {"env": ("> ",)}
 
 
 @pytest.mark.parametrize("wrapping", WRAPPINGS)
@@ -103,7 +101,7 @@ def test_a_wrapping_never_lowers_a_verdict(wrapping: str) -> None:
         for row in rows(name):
             command = row["cmd"]
             plain = verdict(command)
-            if not plain or command.startswith(MEANS_SOMETHING_ELSE.get(wrapping, ("\0",))):
+            if not plain:
                 continue
             wrapped = judge_shell(wrap(command), WHERE).verdict
             if wrapped < plain:
