@@ -68,7 +68,7 @@ class Scope:
             return Arg(self.folder().path or "/" + UNKNOWN)
         if name == "OLDPWD":
             return Arg(self.folder().previous or "/" + UNKNOWN)
-        if name.isdigit():
+        if name.isascii() and name.isdigit():
             number = int(name)
             if number == 0:
                 return Arg(self.state.zeroth)
