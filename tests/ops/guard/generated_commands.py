@@ -425,7 +425,7 @@ class Script:
             f"\"${{{name}/a/'b c'}}\"",
             f"${{{name}:1:2}}",
             f"${{{name}^^}}",
-            f"${{{name}@Q}}",
+            "${unset@Q}",
             f"${{!{name}@}}",
             '"$@"',
             "$1",

@@ -41,6 +41,8 @@ EXPLAINED = (
     re.compile(r"[^\s;&|(]'[^']*(?:\$\(|`|[<>]\()|'[^']*(?:\$\(|`|[<>]\()[^']*'[^\s;&|)]"),
     # (( )) is two subshells to it, and so is the head of for (( )).
     re.compile(r"\(\("),
+    # Letters beyond ASCII make a name for it: `é=1 x` is an assignment.
+    re.compile(r"[^\x00-\x7f]\w*\+?="),
     # An index with blanks is several words to it.
     re.compile(r"\w\[[^\]]*\s"),
 )
