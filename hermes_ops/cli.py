@@ -1,6 +1,7 @@
 """`hermes ops ...` and `python -m hermes_ops ...`: the same commands with and without the host.
 
-Each command is a file of commands/, loaded when it is the one that is called. Exit codes: 0 fine, 1 a
+Each command is a file of commands/, loaded when it is the one that is called. One that can do without a
+home, such as judging a file in CI, says so with `without_home` among its defaults. Exit codes: 0 fine, 1 a
 finding or failure, 2 usage.
 """
 
@@ -122,7 +123,7 @@ def _spoken(handler: Callable[[Any], int], arguments: argparse.Namespace) -> int
     """Run a command; what it complains of may quote texts of the host, so it is redacted."""
     try:
         home = hermes_home()
-        if not home.is_dir():
+        if not home.is_dir() and not getattr(arguments, "without_home", False):
             raise OpsError(f"{home} is no directory; HERMES_HOME should name the home of a Hermes Agent")
         return handler(arguments)
     except (OpsError, UsageError) as error:

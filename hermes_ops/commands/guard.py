@@ -52,13 +52,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     explain.add_argument("--language", choices=LANGUAGES, default="shell", help="default: shell")
     explain.add_argument("--cwd", metavar="DIR", help="where it would run (default: here)")
-    explain.set_defaults(guard_run=_explain)
+    explain.set_defaults(guard_run=_explain, without_home=True)
     test = verbs.add_parser("test", help="score the guard on a file of commands with wanted verdicts")
     test.add_argument("file", metavar="FILE.jsonl")
     test.add_argument(
         "--ordinary", action="store_true", help="what is to be allowed is everyday work: bar 1 %%"
     )
-    test.set_defaults(guard_run=_test)
+    test.set_defaults(guard_run=_test, without_home=True)
     learn = verbs.add_parser("learn", help="what would have been stopped lately, and allowances to consider")
     learn.add_argument("--days", type=float, default=30.0, metavar="N", help="default: 30")
     learn.set_defaults(guard_run=_learn)

@@ -22,6 +22,7 @@ PROGRAM = "hermes ops lanes"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(without_home=True)
     _shared(parser, "", False)
     verbs = parser.add_subparsers(dest="lanes_verb", metavar="VERB")
     init = verbs.add_parser("init", help="fix the gate and the branch that lanes merge into")
