@@ -19,7 +19,7 @@ from .verdict import Judgement
 
 WANTS = ("block", "approve", "allow")
 LONGEST_LINE = 4_000_000
-WARM = "python3 -c 'print(1)' | sh"  # loads what judging loads when it is first needed
+WARM = "python3 -c 'print(1)' | sh; perl -e 'print 1'; psql -c 'select 1'"  # loads what judging loads when it is first needed
 
 Judge = Callable[[str], Judgement]
 

@@ -34,13 +34,20 @@ def judged_call(tool: str, told: dict[str, Any]) -> Directive | None:
         return _decide(tool, args if isinstance(args, dict) else {}, told, started)
     except Exception as error:
         logger.warning("hermes-ops: the guard failed on a call of %s", tool, exc_info=True)
-        return _failed(tool, args, told, error)
+        failure = error
+    try:
+        return _failed(tool, args, told, failure)
+    except Exception:  # on what came with the call as well
+        why = f"hermes-ops could not judge this call of {tool}: the guard failed on what came with it."
+        if presence.look().who == presence.NOBODY:
+            return {"action": "block", "message": f"BLOCKED: {why} Nobody can be asked here."}
+        return {"action": "approve", "message": why, "rule_key": f"hermes-ops:guard.error:{tool}"}
 
 
 def warm_up() -> None:
     """Load and compile what the first judgement and the first message would wait for. Never raises."""
     try:
-        codes = tuple(calls.Code(language, "1") for language in (calls.SHELL, calls.PYTHON))
+        codes = tuple(calls.Code(language, "1") for language in (calls.SHELL, calls.PYTHON, "perl", "sql"))
         judge(calls.Call(codes, (calls.Write("x"),)), Surroundings("/", "/", "/"), policy.BUILT_IN)
         message.ask("1", [Found("guard.error", Verdict.APPROVE, "1", "1")], blast.radius(["/dev/null"], None))
     except Exception:  # said when a call is judged
@@ -91,7 +98,7 @@ def _by_policy(write: calls.Write, where: Surroundings, rules: policy.Policy) ->
 def _decide(tool: str, args: dict[str, Any], ids: dict[str, Any], started: float) -> Directive | None:
     home = hermes_home()
     backend = surroundings.backend() if tool in surroundings.IN_BACKEND else surroundings.Backend()
-    where = surroundings.surroundings(args, str(ids.get("task_id") or ""), str(home), backend)
+    where = surroundings.surroundings(args, _name(ids, "task_id"), str(home), backend)
     call = calls.read(tool, args, hermes_home=str(home), cwd=where.cwd, process=surroundings.process)
     if call is None:
         return None
@@ -104,7 +111,7 @@ def _decide(tool: str, args: dict[str, Any], ids: dict[str, Any], started: float
         _let_through(call)
         _logged(lambda: decisions.allowed(home))
         return None
-    here = presence.look(str(ids.get("session_id") or ""))
+    here = presence.look(_name(ids, "session_id"))
     decision = _Decision(tool, call, judgement, here, where, ids, home, started)
     approved = presence.approved_before(decision.key)
     smart = options.current(home)["guard.smart"]
@@ -191,12 +198,18 @@ class _Decision:
                 reason=self.here.reason,
                 bypassed=self.here.bypassed or None,
                 workdir=message.command(self.where.cwd or "", 200),
-                session=str(self.ids.get("session_id") or ""),
-                task=str(self.ids.get("task_id") or ""),
+                session=_name(self.ids, "session_id"),
+                task=_name(self.ids, "task_id"),
                 ms=round(took * 1000, 1),
                 **more,
             )
         )
+
+
+def _name(ids: dict[str, Any], key: str) -> str:
+    """The name of a session or a task; "" for what is none."""
+    name = ids.get(key)
+    return name if isinstance(name, str) else str(name) if isinstance(name, int) else ""
 
 
 def _let_through(call: calls.Call) -> None:
@@ -208,7 +221,7 @@ def _failed(tool: str, args: object, ids: dict[str, Any], error: Exception) -> D
     """What is answered when the guard itself failed: what a question becomes here."""
     kind = type(error).__name__
     found = Found("guard.error", Verdict.APPROVE, "the guard failed")
-    here = presence.look(str(ids.get("session_id") or ""))
+    here = presence.look(_name(ids, "session_id"))
     try:
         home = hermes_home()
         unattended = policy.current(home).unattended
@@ -221,8 +234,16 @@ def _failed(tool: str, args: object, ids: dict[str, Any], error: Exception) -> D
     why = f"hermes-ops could not judge this call of {tool}: the guard failed ({kind}, {found.rule})."
     if answer == presence.BLOCK:
         return {"action": "block", "message": f"BLOCKED: {why} Nobody can be asked here: {here.reason}."}
-    key = message.rule_key((found,), tool, repr(args)[:100_000], None)
+    key = message.rule_key((found,), tool, _spelled(args), None)
     return {"action": "approve", "message": why, "rule_key": key}
+
+
+def _spelled(args: object) -> str:
+    """What came, so that an answer to it is about this alone; what cannot be spelled is like nothing else."""
+    try:
+        return repr(args)[:100_000]
+    except Exception:
+        return str(time.time_ns())
 
 
 def _logged(write: Callable[[], None]) -> None:
@@ -230,7 +251,9 @@ def _logged(write: Callable[[], None]) -> None:
     global _complained
     try:
         write()
-    except Exception:
+    except Exception as error:
         if not _complained:
             _complained = True
-            logger.warning("hermes-ops: the log of the guard's decisions cannot be written", exc_info=True)
+            why = getattr(error, "strerror", None) or error
+            named = f"{type(error).__name__}: {message.command(str(why))}"
+            logger.warning("hermes-ops: the log of the guard's decisions cannot be written (%s)", named)
