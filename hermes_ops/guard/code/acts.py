@@ -303,6 +303,16 @@ class Acts:
         """A program is run with a list of arguments."""
         if not words:
             return
+        ways = max(len(word.choices) for word in words[1:65]) if len(words) > 1 else 0
+        if ways > 1:
+            for way in range(ways):
+                ends = [min(way, len(word.choices) - 1) for word in words]
+                one = [
+                    replace(word.choices[end], choices=()) if word.choices else word
+                    for word, end in zip(words, ends, strict=True)
+                ]
+                self.run_words(one, folder, stdin)
+            return
         first = words[0]
         for program in first.each():
             name = program.text

@@ -215,13 +215,7 @@ class Expressions(Sequences):
         return Value(pairs=pairs, taint=taint, source=source)
 
     def template(self, node: ast.JoinedStr) -> Value:
-        parts = [self.evaluate(one) for one in node.values]
-        for place, part in enumerate(parts):
-            if part.choices and len(parts) < 64:
-                return either(
-                    joined([*parts[:place], choice, *parts[place + 1 :]]) for choice in part.choices
-                )
-        return joined(parts)
+        return joined([self.evaluate(one) for one in node.values])
 
     def field(self, node: ast.FormattedValue) -> Value:
         value = self.evaluate(node.value)

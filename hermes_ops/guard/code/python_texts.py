@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickletools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..judge.invocation import OPAQUE, REMOTE, UNKNOWN
@@ -150,6 +151,11 @@ def _run_module(walk: Walk, call: Call) -> Value:
     return Value()
 
 
+def _console(walk: Walk, call: Call) -> Value:
+    """code.interact(): the input is a program."""
+    return execute(walk, replace(call, args=[walk.acts.given.input()], keywords={}))
+
+
 def _vars(walk: Walk, call: Call) -> Value:
     return Value(name="vars()", of=call.args[0] if call.args else None)
 
@@ -194,6 +200,9 @@ TEXT_CALLS: dict[str, Handler] = {
     "runpy.run_path": _run_file,
     "execfile": _run_file,
     "runpy.run_module": _run_module,
+    "code.interact": _console,
+    "code.InteractiveConsole().interact": _console,
+    "IPython.embed": _console,
     "timeit.timeit": execute,
     "cProfile.run": execute,
     "pickle.loads": _load_object,

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from ..judge.invocation import REMOTE, SECRET, UNKNOWN
 from .acts import Acts, Exhausted
 from .folding import elements
+from .script_values import data_address
 from .script_walk import Script
 from .sql import sql_findings
 from .value import Value, taint_of
@@ -35,6 +36,7 @@ def flat(args: list[Value]) -> list[Value]:
 
 
 def _shell(script: Script, args: list[Value], name: str) -> Value | None:
+    stdin = _option(args, "input")
     args = [arg for arg in args if arg.name != "block"]
     if not args:
         return None
@@ -48,13 +50,23 @@ def _shell(script: Script, args: list[Value], name: str) -> Value | None:
     if many:
         return _words(script, texts, name)
     command = args[0] if args[0].taint or args[0].is_text or not texts else texts[0]
-    script.run(command)
+    script.run(command, stdin)
     taint = (
         frozenset([REMOTE])
         if command.is_text and re.match(r"\s*(?:curl|wget)\b", command.text)
         else frozenset()
     )
     return Value(name=f"{name}()", taint=taint, source="the network" if taint else "", of=command)
+
+
+def _option(args: list[Value], name: str) -> Value | None:
+    """The value of an option in braces: {input: "text"}."""
+    for arg in args:
+        items = arg.of.items if arg.name == "block" and arg.of is not None else None
+        for place, key in enumerate(items or ()):
+            if key.name == name:
+                return next((value for value in items[place + 1 : place + 3] if value.is_text), None)
+    return None
 
 
 def _words(script: Script, args: list[Value], name: str) -> Value | None:
@@ -67,11 +79,13 @@ def _words(script: Script, args: list[Value], name: str) -> Value | None:
         script.run(words[0])
     elif words:
         first = words[0]
+        started = Value(" ".join(word.text for word in words if word.is_text))
         is_bare = len(words) == 1 or words[1].text.startswith("-i")
         if is_bare and first.is_text and re.search(r"(?:^|/)(?:ba|z|da|k)?sh$", first.text):
             script.shell_started = True
-        script.acts.run_words(words)
-    return Value(name=f"{name}()")
+        script.acts.run_words(words, stdin=_option(args, "input"))
+        return Value(name=f"{name}()", of=started)
+    return Value(name=f"{name}()", of=words[0] if words else None)
 
 
 def _remove(script: Script, args: list[Value], name: str) -> Value | None:
@@ -268,6 +282,8 @@ def _folder(script: Script, args: list[Value], name: str) -> Value | None:
 
 def _send(script: Script, args: list[Value], name: str) -> Value | None:
     if script.language == "php" and name.lower() in ("fwrite", "fputs") and not script.connected:
+        if len(args) > 1 and args[0].name == "popen()" and args[0].of is not None:
+            script.run(args[0].of, args[1])
         return None
     if (
         name.endswith((".write", ".puts", ".print", ".end"))
@@ -313,6 +329,10 @@ def _kill_second(script: Script, args: list[Value], name: str) -> Value | None:
 
 def _require(script: Script, args: list[Value], name: str) -> Value | None:
     if args and args[0].is_text and args[0].is_known:
+        code = data_address(args[0].text)
+        if code is not None:
+            script.evaluate(Value(code))
+            return None
         return Value(name=script.module(args[0].text))
     return None
 

@@ -17,7 +17,7 @@ _NODE = {
     "words": (
         "child_process.spawn child_process.spawnSync child_process.execFile child_process.execFileSync "
         "spawn spawnSync execFile execFileSync execa execaSync Bun.spawn Bun.spawnSync Deno.run "
-        "Deno.Command cross-spawn child_process.fork"
+        "Deno.Command cross-spawn child_process.fork runProgram rawMongoProgram runMongoProgram"
     ),
     "remove": "fs.unlink fs.unlinkSync unlinkSync unlink Deno.removeSync.file fs.rmdir.file",
     "tree": (
@@ -61,7 +61,7 @@ _NODE = {
     ),
 }
 _PERL = {
-    "shell": "system exec readpipe CORE::system CORE::exec CORE.system CORE.exec",
+    "shell": "system exec shell run readpipe CORE::system CORE::exec CORE.system CORE.exec",
     "remove": "unlink CORE::unlink",
     "tree": (
         "rmtree remove_tree File::Path::rmtree File::Path::remove_tree File::Path.rmtree "

@@ -75,7 +75,7 @@ class Names(Inputs):
         text = token.text
         if text == "import" and self.language == "node":
             return self._import()
-        if text in SKIPPED:
+        if text in SKIPPED and text not in self.names:
             return self._skipped(text)
         if text == "printf" and self.language == "awk":
             return printed(self, True)  # type: ignore[arg-type]
@@ -175,6 +175,10 @@ class Names(Inputs):
         if text in ("print", "echo", "puts", "say", "p", "die", "warn", "pp"):
             if self.language == "awk":
                 return printed(self, False)  # type: ignore[arg-type]
+            if self.connected and self.language == "perl" and self._is_handle(token):
+                self.at += 1
+                self.acts.send(self.arguments())
+                return Value()
             piped = self.names.get(token.text) if token.kind == NAME else None
             if piped is not None and piped.name == "pipe":
                 self.at += 1
@@ -187,6 +191,13 @@ class Names(Inputs):
             return value.of.items[-1]
         return value
 
+    def _is_handle(self, token: Token) -> bool:
+        """`print $socket LIST`: a name with a value behind it that no operator joins to it."""
+        following = self.peek(1)
+        if token.kind != NAME or following is None:
+            return False
+        return following.kind in (STRING, NAME, WORDS) or (following.text == "<" and following.spaced)
+
     def _condition(self, text: str) -> Value:
         """A loop over known items binds its name to all of them."""
         if text == "foreach" and self.language == "php" and self.is_next("("):
@@ -196,6 +207,10 @@ class Names(Inputs):
                 self.at += 1
                 for name in self._until(")"):
                     self.names[name] = self.element(over)
+            return Value()
+        if self.language == "perl" and text in ("for", "foreach") and self.is_next("("):
+            over = self.operand()
+            self.names["$_"] = self.element(over)
             return Value()
         name = ""
         place = self.at
@@ -235,8 +250,12 @@ class Names(Inputs):
         if is_input_name(value.name):
             return self.acts.given.input()
         items = elements(value) if not value.is_text else None
-        if value.name == "block" and value.of is not None and self.language == "lua":
+        if value.of is not None and (
+            (value.name == "block" and self.language == "lua") or value.name.rpartition(".")[2] in _EACH
+        ):
             items = value.of.items
+        if value.name.endswith("popen()"):
+            return value
         if items:
             return either(items[:4])
         return value if value.is_text else unknown(value)

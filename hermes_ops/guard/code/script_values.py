@@ -209,6 +209,23 @@ def _path(args: list[Value]) -> Value | None:
     return function("os.path.join", args) if args else None
 
 
+_ADDRESS = re.compile(r"data:[\w/+.-]*(?P<settings>(?:;[\w=-]+)*),(?P<text>.*)", re.DOTALL)
+
+
+def data_address(address: str) -> str | None:
+    """The text in a data: address; None when it is none."""
+    match = _ADDRESS.match(address)
+    if match is None:
+        return None
+    text = unquote(match["text"])
+    if not match["settings"].endswith(";base64"):
+        return text
+    try:
+        return _base64(text).decode("utf-8", "replace")
+    except (ValueError, binascii.Error):
+        return ""
+
+
 def _end(place: int) -> _Fold:
     def fold(args: list[Value]) -> Value | None:
         return args[0].items[place] if args and args[0].items else None

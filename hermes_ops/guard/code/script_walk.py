@@ -19,6 +19,9 @@ from .value import DECODED, Value, add, unknown
 _JOINERS = frozenset([".", "->", "::", "?.", "&."])
 # Functions of Perl that are folded, and often written without brackets.
 _BARE_FOLDS = names("join sprintf reverse lc pack shift pop")
+# Methods that give text to a process, and functions that start one.
+_FEEDS = names("write puts print end printf")
+_STARTED = re.compile(r"(?:popen\w*|spawn|exec|open3|capture\w*|execFile)\(\)\Z")
 _BARE_CALLS = frozenset(["perl", "ruby", "lua", "php", "awk"])
 # Words that go on with the statement behind a call without arguments.
 _AFTER_CALLS = names("if unless while until or and for foreach x eq do")
@@ -165,6 +168,8 @@ class Script(Names):
         if function.of is not None and (name.startswith(".") or function.of.name == "arguments"):
             source = function.of
         known = source.is_text or source.items is not None or bool(source.taint)
+        if method in _FEEDS and args and self._fed_process(function.of or receiver, args):
+            return Value(name=f"{name}()")
         result = fold(name, [source, *args] if known else args)
         if result is not None:
             return result
@@ -176,6 +181,18 @@ class Script(Names):
             if result is not None:
                 return result
         return self.other(name, method, source if known else receiver, args)
+
+    def _fed_process(self, receiver: Value, args: list[Value]) -> bool:
+        """Text is written to a process that the script started: it is that process's input."""
+        process: Value | None = receiver
+        for _ in range(3):
+            if process is None:
+                return False
+            if process.of is not None and process.of.is_text and _STARTED.search(process.name):
+                self.run(process.of, args[0])
+                return True
+            process = process.of
+        return False
 
     def other(self, name: str, method: str, receiver: Value, args: list[Value]) -> Value:
         """A call of something that has no meaning here."""

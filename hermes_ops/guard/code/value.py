@@ -186,6 +186,14 @@ def add(left: Value, right: Value) -> Value:
 def joined(parts: Iterable[Value], by: str = "") -> Value:
     """by.join(parts), or the pieces of a template."""
     parts = list(parts)
+    for place, part in enumerate(parts[:64]):
+        if part.choices:
+            rest = parts[place + 1 :]
+            return either(_joined([*parts[:place], choice, *rest], by) for choice in part.choices)
+    return _joined(parts, by)
+
+
+def _joined(parts: list[Value], by: str) -> Value:
     texts = [part.text for part in parts]
     taint, source = taint_of(parts)
     if sum(map(len, texts)) + len(by) * len(texts) > TEXT_LIMIT:

@@ -58,6 +58,12 @@ NODE = Shape(
     ),
     loads=names("-r --require --import --loader --experimental-loader --preload"),
 )
+MONGO = Shape(
+    "node",
+    code=names("--eval"),
+    takes=names("--host --port -u --username -p --password --authenticationDatabase --db"),
+    loads=names("-f --file"),
+)
 PERL = Shape("perl", "eE", "ID", "iFx", uses="Mm", loops="np")
 RUBY = Shape("ruby", "e", "ECI", "iFTWxK", loads=names("-r --require"), loops="np")
 PHP = Shape("php", "rRBE", "cdtS", loads=names("-f --file"), code=names("--run --process-code"), loops="R")

@@ -7,13 +7,14 @@ import binascii
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
-from urllib.parse import unquote
 
+from ..code.script_values import data_address
 from . import builtins, flows, names, reasons, shells
 from .code_given import code, from_input, given, is_input, of_files, script
 from .interpreter_options import (
     APPLESCRIPT,
     LUA,
+    MONGO,
     NODE,
     PERL,
     PHP,
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 # The end of the name of a file that is loaded by the name of a module.
 _ENDS = {"node": (".js", ".mjs", ".cjs", ".ts", "/index.js"), "ruby": (".rb",), "lua": (".lua",)}
-_DATA = re.compile(r"data:[\w/+.-]*(?P<settings>(?:;[\w=-]+)*),(?P<text>.*)", re.DOTALL)
 # A module of Perl by its name, and what it shall import.
 _PLAIN_MODULE = re.compile(r"-?[\w:]+(?:=[\w:,:!/.$@%&-]*)?")
 
@@ -60,7 +60,7 @@ def run(walk: Walk, call: Invocation, shape: Shape, words: list[Arg]) -> None:
     if read.code or any(not _PLAIN_MODULE.fullmatch(each.text) for each in read.used):
         _evaluated(walk, call, language, read)
     elif rest and not is_input(rest[0].text):
-        if _DATA.match(rest[0].text):
+        if rest[0].text.startswith("data:"):
             _loaded(walk, call, language, rest[0], rest)
         else:
             script(walk, call, language, rest[0], rest[1:])
@@ -81,9 +81,8 @@ def _evaluated(walk: Walk, call: Invocation, language: str, read: Words) -> None
 
 def _loaded(walk: Walk, call: Invocation, language: str, path: Arg, rest: list[Arg]) -> None:
     """A file, a module or a data: address that is run before the program."""
-    found = _DATA.match(path.text)
-    if found is not None:
-        text = _data(found["text"], found["settings"].endswith(";base64"))
+    text = data_address(path.text)
+    if text is not None:
         code(walk, call, language, Arg(text, False, path.taint, path.source), given(walk, call, rest))
         return
     for end in ("", *_ENDS.get(language, ())):
@@ -91,16 +90,6 @@ def _loaded(walk: Walk, call: Invocation, language: str, path: Arg, rest: list[A
         if held.text is not None or held.taint:
             script(walk, call, language, Arg(path.text + end), rest)
             break
-
-
-def _data(text: str, is_base64: bool) -> str:
-    text = unquote(text)
-    if not is_base64:
-        return text
-    try:
-        return base64.b64decode(text + "=" * (-len(text) % 4)).decode("utf-8", "replace")
-    except (binascii.Error, ValueError):
-        return ""
 
 
 _AWK_VALUED = frozenset(("-i", "-l", "-M", "--include", "--load"))
@@ -309,6 +298,7 @@ HANDLERS: dict[str, Callable[[Walk, Invocation], Stream | None]] = {
     **dict.fromkeys(("node", "nodejs", "tsx", "ts-node", "esr", "swc-node", "qjs", "gjs", "electron", "zx",
                      "coffee"), _program(NODE)),
     **dict.fromkeys(("deno", "bun"), _deno),
+    **dict.fromkeys(("mongosh", "mongo"), _program(MONGO)),
     **dict.fromkeys(("perl", "perl5", "raku", "rakudo", *(f"perl5.{minor}" for minor in range(20, 44))),
                     _program(PERL)),
     **dict.fromkeys(("ruby", "jruby", "irb", "truffleruby", *(f"ruby{major}.{minor}" for major in (2, 3)
