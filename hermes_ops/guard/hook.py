@@ -209,7 +209,9 @@ class _Decision:
 def _name(ids: dict[str, Any], key: str) -> str:
     """The name of a session or a task; "" for what is none."""
     name = ids.get(key)
-    return name if isinstance(name, str) else str(name) if isinstance(name, int) else ""
+    if isinstance(name, int) and 0 <= name < 10**18:
+        return str(name) if name else ""
+    return name if isinstance(name, str) else ""
 
 
 def _let_through(call: calls.Call) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 import subprocess
 import sys
@@ -90,6 +91,48 @@ def test_a_damaged_line_is_passed_over(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes() + b'{"answer": "as\n[1]\n\xff\n{"answer": 3}\n')
     decide(tmp_path, "block")
     assert [record["answer"] for record in decisions.read(tmp_path)] == ["ask", "block"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[" * 100_000,
+        '{"answer": "ask", "x": ' + "[" * 100_000,
+        '{"answer": "ask", "at": ' + "9" * 400 + "}",
+        '{"answer": "ask", "ms": -' + "9" * 5_000 + "}",
+        '{"answer": "ask", "at": NaN}',
+        '{"answer": "ask", "at": -Infinity}',
+        '{"answer": "ask", "ms": 1e400}',
+        '{"answer": "ask", "at": "yesterday"}',
+        '{"answer": "ask", "command": "' + "x" * 200_000 + '"}',
+        '"ask"',
+    ],
+    ids=range(10),
+)
+def test_a_line_that_no_decision_can_be_is_passed_over(tmp_path: Path, line: str) -> None:
+    decide(tmp_path)
+    path = decisions.directory(tmp_path) / decisions.NAME
+    path.write_bytes(path.read_bytes() + line.encode() + b"\n")
+    decide(tmp_path, "block")
+    assert [record["answer"] for record in decisions.read(tmp_path)] == ["ask", "block"]
+
+
+@pytest.mark.parametrize("name", [decisions.NAME, decisions.OLDER])
+@pytest.mark.parametrize("kind", ["pipe", "link", "device", "folder"])
+def test_a_log_that_is_no_file_is_an_error_and_never_waited_for(tmp_path: Path, name: str, kind: str) -> None:
+    path = decisions.directory(tmp_path) / name
+    path.parent.mkdir(parents=True)
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        target = tmp_path / "other"
+        target.write_text("")
+        path.symlink_to("/dev/zero" if kind == "device" else target)
+    with pytest.raises(OSError) as raised:
+        list(decisions.read(tmp_path))
+    assert raised.value.strerror
 
 
 def test_a_place_that_cannot_be_written_is_an_error_for_the_caller(tmp_path: Path) -> None:

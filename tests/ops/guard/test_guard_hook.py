@@ -203,6 +203,35 @@ def test_an_answer_stands_when_its_message_cannot_be_made(
     assert terminal(NEVER)["action"] == "block"  # type: ignore[index]
 
 
+def nested(levels: int) -> list[Any]:
+    value: list[Any] = []
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+class Unspeakable:
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+    __repr__ = __str__
+
+
+@pytest.mark.parametrize("odd", [nested(20_000), Unspeakable(), 10**5_000], ids=["deep", "mute", "long"])
+def test_what_cannot_be_made_text_is_no_way_past_the_guard(
+    home: Path, here: Callable[[Presence], None], monkeypatch: pytest.MonkeyPatch, odd: object
+) -> None:
+    never = guard.pre_tool_call(tool_name="terminal", args={"command": NEVER}, session_id=odd, task_id=odd)
+    assert never is not None and never["action"] == "block"
+    monkeypatch.setattr(calls, "read", broken)
+    for args in ({"command": "ls"}, {"command": "ls", "workdir": odd}, odd):
+        asked = guard.pre_tool_call(tool_name="terminal", args=args, session_id=odd)
+        assert asked is not None and asked["action"] == "approve" and "guard.error" in asked["rule_key"]
+    here(Presence(NOBODY, "a scheduled job"))
+    stopped = guard.pre_tool_call(tool_name="terminal", args={"command": odd}, session_id=odd)
+    assert stopped is not None and stopped["action"] == "block"
+
+
 def test_a_guard_that_cannot_be_loaded_asks_and_blocks_where_nobody_is(
     here: Callable[[Presence], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -220,7 +249,8 @@ def test_a_log_that_cannot_be_written_stops_nothing_and_is_said_once(
 ) -> None:
     (home / "ops").write_text("no folder")
     assert terminal("ls") is None and terminal(ASKED) is not None and terminal(NEVER) is not None
-    assert sum("cannot be written" in one.getMessage() for one in caplog.records) == 1
+    said = [one for one in caplog.records if "cannot be written" in one.getMessage()]
+    assert len(said) == 1 and said[0].exc_info is None and "\n" not in said[0].getMessage()
 
 
 def test_calls_beside_each_other_get_their_own_answers(home: Path, here: object) -> None:
