@@ -72,8 +72,8 @@ DATA_VERBS: dict[str, frozenset[str]] = {
 
 # Options whose value is prose or a pattern.
 PROSE = listed(
-    "-m -k -g --message --title --body --description --desc --text --comment --note --notes --subject "
-    "--reason --summary --query --grep --pattern --match --msg --search --annotation --question --goal "
-    "--label --name --regex --regexp --exclude --include --ignore --expect --expected --commit-message "
-    "--changelog"
+    "-m -k -g --content --details --message --title --body --description --desc --text --comment --note "
+    "--notes --subject --reason --summary --query --grep --pattern --match --msg --search --annotation "
+    "--question --goal --label --name --regex --regexp --exclude --include --ignore --expect --expected "
+    "--commit-message --changelog"
 )

@@ -24,7 +24,7 @@ _EVALUATES = {
     "clj": "-e --eval", "crystal": "eval", "m4": "", "emacs": "--eval --execute -eval -execute",
     "emacsclient": "--eval -e -eval", "nim": "--eval", "janet": "-e", "fennel": "-e",
     "pike": "-e", "jython": "-c", "rdmd": "--eval",
-    "newlisp": "-e", "hy": "-c", "factor": "-e", "gosh": "-e",
+    "newlisp": "-e", "hy": "-c", "gosh": "-e",
 }  # fmt: skip
 _OPTIONS = {name: listed(text) for name, text in _EVALUATES.items()}
 # Words by which code starts a program.

@@ -143,7 +143,8 @@ def _is_run(walk: Walk, call: Invocation, key: str, plain: bool) -> bool | None:
     if name in _HOOKS:
         return True
     for word in words:
-        if plain and not word.glob and UNKNOWN not in word.text and walk.folder().path is not None:
+        pattern = word.glob or UNKNOWN in word.text or "*" in word.text
+        if plain and not pattern and walk.folder().path is not None:
             continue
         fits = _names_file(walk, word, key)
         if fits:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from ..judge.invocation import UNKNOWN, Arg, Invocation
+from ..judge.invocation import FOUND, FOUND_ALL, UNKNOWN, Arg, Invocation
 from ..verdict import Found, Verdict
 from . import artefacts
 from .few import few
@@ -220,7 +220,9 @@ def _rm(invocation: Invocation) -> Iterator[Found]:
     operands = list(invocation.operands(_SHRED_VALUED if shredding else _RM_VALUED))
     if invocation.appended:
         # What find hands over is judged with find's own arguments, where the folders and patterns stand.
-        found_by_find = invocation.wrappers[-1:] == ("find",)
+        found_by_find = invocation.wrappers[-1:] == ("find",) or any(
+            argument.source in (FOUND, FOUND_ALL) for argument in operands
+        )
         operands = [argument for argument in operands if argument.text.strip(UNKNOWN) not in ("", "{}")]
         if not found_by_find:
             yield FOUND_FILES.found(invocation.part)
