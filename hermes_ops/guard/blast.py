@@ -11,6 +11,7 @@ SECONDS = 0.010
 ENTRIES = 10_000
 _MOST_TARGETS = 20
 _MOST_MATCHES = 200
+_LONGEST = 1_000  # characters of a target
 _CLOCK_EVERY = 64  # entries between two looks at the clock
 _UNKNOWN = "\0"
 # File systems of which a listing may wait for a server.
@@ -93,7 +94,7 @@ class _Count:
 
 
 def _paths(target: str, cwd: str | None, home: str, count: _Count) -> list[str]:
-    if not target or _UNKNOWN in target:
+    if not target or _UNKNOWN in target or len(target) > _LONGEST:
         return []
     if target == "~" or target.startswith("~/"):
         target = (home or os.path.expanduser("~")) + target[1:]

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from time import perf_counter, thread_time
 
-# A simple command is a step; so are some of its arguments, and some hundred characters of text that is read
-# again. All shell texts and all code of a tool call share them.
-MOST_STEPS = 800
+# A simple command is a step; so is a finding, and so are some of the arguments of a command and some hundred
+# characters of text that is read. All shell texts and all code of a tool call share them.
+MOST_STEPS = 500
 # What is left for the look at what the steps did not reach.
-RESERVE = 150
+RESERVE = 100
 MOST_SECONDS = 0.025
+# Characters of text to be read that cost as much as a command. The text of a tool call itself is cheaper: the
+# reader has bounds of its own.
+CHARACTERS_A_STEP = 128
+MOST_FOR_THE_TEXT = 200
 RESERVE_SECONDS = 0.008
 # Time in which this thread did not work is the machine's: less work than this is never cut short.
 LEAST_WORK = 0.010

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from ..rules.rule import Family
 from ..verdict import Judgement, Verdict, judged
-from . import names, reasons, unread
-from .invocation import Invocation
+from . import beyond, names, reasons
 from .budget import Budget, Exhausted
+from .invocation import Invocation
 from .walk import Walk
 
 
@@ -57,7 +57,7 @@ def judge_shell(
         try:
             walk.whole(text)
         except Exhausted:
-            return _cut_short(walk, text)
+            return _cut_short(walk)
         return judged(walk.findings, walk.unread)
     except Exception as error:  # the boundary: an error of ours must not let a command through
         findings = walk.findings if walk is not None else []
@@ -65,12 +65,14 @@ def judge_shell(
         return judged([*findings, reasons.ERROR.found("", names.printable(detail))], "error")
 
 
-def _cut_short(walk: Walk, text: str) -> Judgement:
+def _cut_short(walk: Walk) -> Judgement:
     """The steps are used up: what was found counts, and the rest is searched for words of risk."""
     if not any(found.verdict == Verdict.BLOCK for found in walk.findings):
+        texts = list(dict.fromkeys(walk.cut))
         walk.again_from_here()
         try:
-            unread.beyond(walk, text)
+            for text in texts:
+                beyond.judge(walk, text)
         except Exhausted:
             walk.findings.append(reasons.LIMIT.found(""))
     return judged(walk.findings, "limit")

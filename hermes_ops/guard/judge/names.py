@@ -70,6 +70,7 @@ WELL_KNOWN = tuple(
         "useradd",
     ]
 )
+_LONGEST_GLOB = 256
 # Variables that ordinary scripts keep a tool in, by the ending of their name.
 _TOOLS = {
     "PYTHON": "python3", "PY": "python3", "PYTHON3": "python3", "PIP": "pip", "NODE": "node", "NPM": "npm",
@@ -87,7 +88,12 @@ _TOOLS = {
 
 @lru_cache(maxsize=512)
 def globbed(pattern: str) -> str | None:
-    """The program a glob in the place of a command may match, the dangerous ones first; None for none."""
+    """The program a glob in the place of a command may match, the dangerous ones first; None for none.
+
+    UNKNOWN for one that is too long to be tried.
+    """
+    if len(pattern) > _LONGEST_GLOB:
+        return UNKNOWN
     folder, slash, name = pattern.rpartition("/")
     if slash:
         folder = folder.replace("//", "/") or "/"

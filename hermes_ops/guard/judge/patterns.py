@@ -7,6 +7,8 @@ from functools import lru_cache
 
 MOST_STARS = 4
 LONGEST = 4096
+# How many letters may be looked at to match one value: its length to the power of the stars.
+MOST_LOOKS = 200_000
 
 
 @lru_cache(maxsize=256)
@@ -47,16 +49,21 @@ def _classes(inside: str) -> str:
     return inside
 
 
+def looks(value: str, pattern: str, everywhere: bool = False) -> int:
+    """How many letters of a value may be looked at to match a pattern, once or from every letter on."""
+    return len(value) ** max(1, pattern.count("*") + everywhere)
+
+
 def matches(text: str, pattern: str) -> bool:
     """Does the pattern match the whole text? A pattern that is too intricate matches nothing."""
-    expression = regular(pattern)
+    expression = regular(pattern) if looks(text, pattern) <= MOST_LOOKS else None
     return expression is not None and expression.fullmatch(text) is not None
 
 
 def without_prefix(value: str, pattern: str, longest: bool) -> str | None:
     """`${value#pattern}` or, longest, `##`; None when that cannot be said."""
     expression = regular(pattern, longest)
-    if expression is None or len(value) > LONGEST:
+    if expression is None or len(value) > LONGEST or looks(value, pattern) > MOST_LOOKS:
         return None
     found = expression.match(value)
     return value[found.end() :] if found else value
@@ -65,7 +72,7 @@ def without_prefix(value: str, pattern: str, longest: bool) -> str | None:
 def without_suffix(value: str, pattern: str, longest: bool) -> str | None:
     """`${value%pattern}` or, longest, `%%`; None when that cannot be said."""
     expression = regular(pattern)
-    if expression is None or len(value) > 512:
+    if expression is None or looks(value, pattern, True) > MOST_LOOKS:
         return None
     places = range(len(value) + 1) if longest else range(len(value), -1, -1)
     for start in places:
@@ -84,5 +91,7 @@ def replaced(value: str, pattern: str, new: str, everywhere: bool) -> str | None
         return None if rest is None else (rest + new if rest != value else value)
     expression = regular(pattern)
     if expression is None or not pattern or len(value) > LONGEST:
+        return None
+    if "*" in pattern and looks(value, pattern, True) > MOST_LOOKS:
         return None
     return expression.sub(lambda _: new, value, count=0 if everywhere else 1)

@@ -25,7 +25,7 @@ from ..shell.tree import (
 )
 from ..verdict import Found, Verdict
 from . import assignments, compounds, danger, expand, flows, later, names, reasons, unread
-from .budget import Budget, Exhausted
+from .budget import CHARACTERS_A_STEP, MOST_FOR_THE_TEXT, Budget, Exhausted
 from .dispatch import HANDLERS, command
 from .invocation import UNKNOWN, Arg, Invocation, Stream, Target
 from .scope import Scope
@@ -33,10 +33,9 @@ from .state import EMPTY
 from .wrappers import VERBS, WRAPPERS
 
 DEEPEST = 24
-MOST_ARGUMENTS, LAST_ARGUMENTS = 400, 50
-# Arguments, and characters of text that a command makes, that cost as much as a command.
-ARGUMENTS_A_STEP = 4
-CHARACTERS_A_STEP = 200
+MOST_ARGUMENTS, LAST_ARGUMENTS = 300, 50
+# Arguments that cost as much as a command.
+ARGUMENTS_A_STEP = 8
 
 NO_OUTPUT = Stream(text="", piped=True)
 ANY_OUTPUT = Stream(piped=True)
@@ -84,6 +83,7 @@ class Walk(Scope):
         self.broken = False  # the words come from text that could not be read, or from another command
         self.again = 0
         self.unread = ""
+        self.cut: list[str] = []  # texts that the walk did not come to the end of, the innermost first
         self.numbers = 0
 
     def substitution(self, part: Substitution) -> Arg:
@@ -226,6 +226,8 @@ class Walk(Scope):
             budget.look()
         assigned: dict[str, Arg] = {}
         words = expand.words(self, node.words) if node.words else []
+        if len(words) >= ARGUMENTS_A_STEP:
+            budget.spend(len(words) // ARGUMENTS_A_STEP)
         if node.assignments:
             for assignment in node.assignments:
                 value = assignments.assigned(self, assignment)
@@ -283,7 +285,7 @@ class Walk(Scope):
         found: list[Found] = []
         if families:
             if count >= ARGUMENTS_A_STEP:
-                self.spend(min(count, MOST_ARGUMENTS) // ARGUMENTS_A_STEP)
+                self.spend(min(count, MOST_ARGUMENTS) // (ARGUMENTS_A_STEP // 2))
             for family in families:
                 found += family.check(invocation)
         for check in ALWAYS:
@@ -319,13 +321,18 @@ class Walk(Scope):
         ):
             found = [each for each in found if each.verdict != Verdict.APPROVE]
         self.findings.extend(found)
+        self.spend(len(found))
 
     # Text that is run as shell.
 
     def whole(self, text: str) -> None:
         """Judge the text of a tool call."""
         self.run(text, NO_INPUT)
-        later.uncalled(self)
+        try:
+            later.uncalled(self)
+        except Exhausted:
+            self.cut.append(text)
+            raise
 
     def again_from_here(self) -> None:
         """Some steps more, to look at what the walk did not come to."""
@@ -346,8 +353,6 @@ class Walk(Scope):
         source = text.text
         if not source.strip(_BLANK):
             return NO_OUTPUT
-        if self.depth >= DEEPEST:
-            raise Exhausted
         outer = (self.text, self.ambient, self.ambient_source, self.place, self.wrappers, self.broken)
         self.broken = False
         state = self.state
@@ -378,13 +383,23 @@ class Walk(Scope):
 
     def run(self, text: str, stdin: Stream) -> Stream:
         """Read a text and walk it; what cannot be read goes down the ladder."""
-        reading: Reading = reader.read(text)
-        self.text = text
-        output = self.script(reading.script, stdin)
-        if reading.problem:
-            unread.rest(self, reading, stdin)
-            return ANY_OUTPUT
-        return output
+        try:
+            if self.depth:
+                if self.depth > DEEPEST:
+                    raise Exhausted
+                self.spend(len(text) // CHARACTERS_A_STEP)
+            else:
+                self.spend(min(len(text) // CHARACTERS_A_STEP, MOST_FOR_THE_TEXT))
+            reading: Reading = reader.read(text)
+            self.text = text
+            output = self.script(reading.script, stdin)
+            if reading.problem:
+                unread.rest(self, reading, stdin)
+                return ANY_OUTPUT
+            return output
+        except Exhausted:
+            self.cut.append(text)
+            raise
 
     def words(
         self,
@@ -416,6 +431,9 @@ class Walk(Scope):
         try:
             self.shell(Arg(text))
             return self.findings
+        except Exhausted:
+            kept.extend(self.findings)
+            raise
         finally:
             self.findings = kept
 

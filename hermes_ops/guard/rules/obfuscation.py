@@ -52,8 +52,11 @@ _PLAIN = re.compile(r"[\x00-\x7f]*\Z")
 _JOINED = re.compile("[\u0600-\u06ff\u0900-\u0dff\u200d\ufe0f\U0001f000-\U0001faff\u2600-\u27bf]")
 
 
+_LONGEST_NAME = 256
+
+
 def _name(invocation: Invocation) -> Iterator[Found]:
-    text = invocation.argv[0].text
+    text = invocation.argv[0].text[:_LONGEST_NAME]
     if _INVISIBLE.search(text):
         yield INVISIBLE.found(invocation.part)
         return

@@ -86,6 +86,9 @@ _DISKS = tuple(
         "kmem port mtd ubi vg"
     )
 )
+_PERSONAL_FOLDERS = tuple(name[0] for name in _PERSONAL if len(name) == 1)
+_LONGEST_GLOB = 64
+_LITERAL_START, _LITERAL_END = re.compile(r"[^*?\[]*"), re.compile(r"[^*?\[\]]*\Z")
 _VERSION_CONTROL = frozenset({".git", ".hg", ".svn", ".bzr", ".jj"})
 # The root-level names that a glob such as /e* or /??? may stand for.
 _ROOT_NAMES = tuple(sorted((_SYSTEM | _HOLDERS | _HOMES | {"root"}) - {"Network", "kernel", "efi"}))
@@ -114,7 +117,15 @@ def locate(
     """Make sense of a path: `place` with what else was learnt on the way. Never looks at the disk."""
     if len(path_text) < _LONG:
         return _located_again(path_text, cwd, home, hermes_home, glob)
+    if len(path_text) > LONGEST:
+        path_text = _shortened(path_text)
     return _located(path_text, cwd, home, hermes_home, glob)
+
+
+def _shortened(path_text: str) -> str:
+    """A path of more letters than any has, without repetitions; one that stays too long is unknown."""
+    path_text = _REPEATED_STARS.sub("*", _REPEATED_SLASHES.sub("", path_text[: 32 * LONGEST]))
+    return path_text if len(path_text) <= LONGEST else UNKNOWN
 
 
 def _located(path_text: str, cwd: str | None, home: str, hermes_home: str, glob: bool) -> Located:
@@ -161,6 +172,10 @@ def _located(path_text: str, cwd: str | None, home: str, hermes_home: str, glob:
     return Located(found, "/".join(prefix + walked) or ".", 0, everything, pattern)
 
 
+# Letters of the longest path that Linux takes.
+LONGEST = 4_096
+_REPEATED_STARS = re.compile(r"\*{2,}")
+_REPEATED_SLASHES = re.compile(r"(?:/\.?)+(?=/)")
 # Several rules ask about the same path; a cache of long ones would only take room.
 _LONG = 200
 _located_again = lru_cache(maxsize=1024)(_located)
@@ -225,7 +240,7 @@ def _rooted(
     if UNKNOWN in first:
         return Place.BUILD if count > 1 and artefacts.is_artefact(parts[1:]) else Place.UNKNOWN
     if glob and not _GLOB.isdisjoint(first):
-        if any(fnmatchcase(name, first) for name in _ROOT_NAMES):
+        if _may_be(first, _ROOT_NAMES):
             return Place.SYSTEM
         return Place.SHARED
     if first in _HOMES or parts[:2] == ["export", "home"]:
@@ -253,6 +268,18 @@ def _rooted(
     return _ordinary(parts, base, Place.SHARED)
 
 
+def _may_be(pattern: str, known: tuple[str, ...]) -> bool:
+    """Does a glob match one of the names? One that is longer than makes sense is taken to."""
+    beginning, end = _LITERAL_START.match(pattern), _LITERAL_END.search(pattern)
+    first, last = beginning[0] if beginning else "", end[0] if end else ""
+    return any(
+        name.startswith(first)
+        and name.endswith(last)
+        and (len(pattern) > _LONGEST_GLOB or fnmatchcase(name, pattern))
+        for name in known
+    )
+
+
 def _canonical(parts: list[str]) -> list[str]:
     """Another name of the same place: /private/etc, /proc/self/root/etc, a drive under /mnt."""
     if parts and parts[0] == "private" and parts[1:2] and parts[1] in ("etc", "var", "tmp"):
@@ -278,9 +305,9 @@ def _in_home(rest: list[str], base: list[str] | None, parts: list[str], glob: bo
     if rest[0] == ".hermes":
         return Place.HERMES
     if glob and len(rest) == 1 and not _GLOB.isdisjoint(rest[0]):
-        if fnmatchcase(".hermes", rest[0]):
+        if _may_be(rest[0], (".hermes",)):
             return Place.HERMES
-        if any(len(name) == 1 and fnmatchcase(name[0], rest[0]) for name in _PERSONAL):
+        if _may_be(rest[0], _PERSONAL_FOLDERS):
             return Place.HOME
     if UNKNOWN in rest[0] and not artefacts.is_artefact(rest[1:]):
         # An empty variable would make it the home itself.

@@ -93,6 +93,6 @@ def test_patterns(text: str, pattern: str, matches: bool) -> None:
     assert patterns.matches(text, pattern) is matches
 
 
-def test_a_pattern_with_many_stars_matches_nothing_instead_of_taking_for_ever() -> None:
+def test_what_a_pattern_with_many_stars_leaves_is_not_known_instead_of_taking_for_ever() -> None:
     assert patterns.regular("*a" * 30) is None
-    assert patterns.without_suffix("a" * 400, "*a*a*b", True) == "a" * 400
+    assert patterns.without_suffix("a" * 400, "*a*a*b", True) is None

@@ -1,0 +1,94 @@
+"""Text behind a limit: nobody walks it, so its words are looked at, all of them.
+
+A person is asked when one of them names a program that a rule speaks of, or that runs what it is given. The
+lines at both ends that hold such a word are judged as commands, for what must never run.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ..rules.families import BY_PROGRAM
+from ..rules.names import names as listed
+from ..shell import lexical
+from . import names, pieces, reasons
+
+if TYPE_CHECKING:
+    from .walk import Walk
+
+# A text longer than this is asked about as it is.
+LONGEST = 250_000
+# Characters at each end of a text in which lines are looked for that hold a word of risk, and how many lines.
+LONGEST_END = 12_000
+MOST_LINES = 30
+LONGEST_LINE = 1_000
+
+# Programs with rules of their own that only show things, and names that are words of everyday English.
+_ORDINARY = listed(
+    ": cat echo true date grep egrep fgrep rg head tail less more sort sed cut tr cmp diff column comm "
+    "expand unexpand fold join look paste split strings uniq nl rev tac fmt open start view now host go "
+    "net mail port pass set fly mix format glow metal render transfer skill snow realm surge neon "
+    "present type message apprise atlas bless chisel console conda file hive highlight https http batch "
+    "cap chamber code brew ar cc cr ctr dart eas eb ed ex gist goose image item joe lite m mike micro "
+    "nova packet pico pr rails rake remove-item slack slay sponge stripe swift task tea touch train "
+    "tree turso twine vault wsl alternatives bridge bundle clang function install join links op "
+    "packagecloud patch planetscale readonly release security sequelize service shopify trino up wipe "
+    "yarn zip"
+)
+_SEPARATORS = str.maketrans(dict.fromkeys("\t\n\r;&|()<>{}[]`\"'$=/,:!@#%^*+?~\\", " "))
+_QUOTES = str.maketrans(dict.fromkeys("\"'\\"))
+_LINE_END = re.compile(r"[;\n]")
+
+
+def judge(walk: Walk, text: str) -> None:
+    """Judge text that was not read; asks when there is a word of risk in it."""
+    if len(text) > LONGEST:
+        walk.report([reasons.LIMIT.found("", f"{len(text)} characters")])
+        return
+    found = words(text)
+    if not found:
+        return
+    walk.report([reasons.LIMIT.found(names.printable(min(found, key=text.find)))])
+    for line in _lines(text, found):
+        pieces.judge(walk, lexical.pieces(line, 100))
+
+
+def words(text: str) -> set[str]:
+    """The words of risk in a text, however they are quoted."""
+    found = _named(text)
+    plain = text.translate(_QUOTES) if text.isascii() else re.sub(r"[\"'\\]", "", text)
+    if len(plain) < len(text):
+        found |= _named(plain)
+    return found
+
+
+def _named(text: str) -> set[str]:
+    every = set(text.translate(_SEPARATORS).split())
+    found = every & _WORDS
+    # mkfs.ext4, python3.12, rm.exe
+    found |= {word for word in every if "." in word and word.partition(".")[0] in _WORDS}
+    if "/dev/tcp/" in text or "/dev/udp/" in text:
+        found.add("tcp")  # a word of its own between the slashes
+    return found
+
+
+def _lines(text: str, found: set[str]) -> list[str]:
+    """The lines and commands at the ends of a text that hold one of the words."""
+    if len(text) > 2 * LONGEST_END:
+        last = text[-LONGEST_END:]
+        parts = [text[:LONGEST_END], last]
+    else:
+        parts = [text]
+    lines: list[str] = []
+    for part in parts:
+        held = [
+            line[:LONGEST_LINE]
+            for line in _LINE_END.split(part)
+            if not found.isdisjoint(line.translate(_QUOTES).translate(_SEPARATORS).split())
+        ]
+        lines += held[:MOST_LINES] if part is parts[0] else held[-MOST_LINES:]
+    return lines
+
+
+_WORDS = pieces.RISKY | (frozenset(BY_PROGRAM) - _ORDINARY)
