@@ -19,7 +19,8 @@ from .verdict import Judgement
 
 WANTS = ("block", "approve", "allow")
 LONGEST_LINE = 4_000_000
-WARM = "python3 -c 'print(1)' | sh; perl -e 'print 1'; psql -c 'select 1'"  # loads what judging loads when it is first needed
+# Loads what judging loads when it is first needed.
+WARM = "python3 -c 'print(1)' | sh; perl -e 'print 1'; psql -c 'select 1'"
 
 Judge = Callable[[str], Judgement]
 
