@@ -18,7 +18,7 @@ EVERYDAY = (
     | listed(
         "grep egrep fgrep zgrep rg ag ack ugrep git-grep fzf sed gsed awk gawk mawk nawk cut tr sort uniq "
         "join paste rev shuf look split csplit jq gojq yq xq tomlq dasel miller mlr xsv qsv csvcut csvgrep "
-        "csvlook xmllint xmlstarlet pup htmlq sqlite3 psql mysql mariadb duckdb clickhouse-client mongosh "
+        "csvlook xmllint xmlstarlet pup htmlq sqlite3 psql mysql mariadb duckdb clickhouse-client "
         "redis-cli find fd fdfind locate plocate ctags cscope sgrep semgrep ast-grep sg codespell aspell "
         "hunspell expr test [ [[ let bc dc factor numfmt"
     )
