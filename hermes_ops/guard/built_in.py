@@ -28,6 +28,10 @@ class Failed:
 
 # Families whose ids are made from the statement they are about ("sql.drop-table"); all of them may ask.
 MADE = ("sql.", "mongo.", "redis.")
+# What is asked about a call as a whole, and about none of its commands.
+_OF_CALLS = {"guard.too-many-files": Verdict.APPROVE}
+# What is asked when the guard itself fails: no policy takes that away.
+ALWAYS_ASKED = frozenset((reasons.ERROR.id,))
 
 
 @cache
@@ -35,6 +39,7 @@ def verdicts() -> dict[str, frozenset[Verdict]]:
     """The verdicts of every built-in rule by its id; one may ask here and block there."""
     listed = [(rule.id, rule.verdict) for family in FAMILIES for rule in family.rules]
     listed += [(rule.id, rule.verdict) for rule in reasons.RULES]
+    listed += _OF_CALLS.items()
     listed += [(identifier, rule[0]) for identifier, rule in wording.RULES.items()]
     found: dict[str, frozenset[Verdict]] = {}
     for identifier, verdict in listed:

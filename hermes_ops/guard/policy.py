@@ -36,11 +36,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..core import toml_file
 from ..errors import OpsError
-from .policy_rules import ANY, FAMILY, Allow, Pattern, Rule
+from .policy_paths import ANY, fault
+from .policy_rules import FAMILY, Allow, Pattern, Rule, allowance_fault
 from .rules.rule import Family
-from .verdict import Judgement, Verdict
+from .verdict import Found, Judgement, Verdict
 
 if TYPE_CHECKING:
+    from .judge.budget import Budget
     from .judge.invocation import Invocation
     from .judge.judge import Surroundings
 
@@ -48,6 +50,7 @@ MODES = ("enforce", "report")
 UNATTENDED = ("block", "ask", "allow")
 _VERDICTS = {"block": Verdict.BLOCK, "approve": Verdict.APPROVE}
 _ID = re.compile(rf"(?:{FAMILY}\.)?([a-z0-9]+(?:-[a-z0-9]+)*)")
+_MOST_WORDS, _LONGEST_WORD = 200, 1_000
 
 Stat = tuple[int, int, int] | None
 
@@ -92,11 +95,30 @@ class Policy:
 BUILT_IN = Policy()
 
 
-def judge(policy: Policy, text: str, surroundings: Surroundings | None = None) -> Judgement:
-    """Judge shell text by the built-in rules and a policy. Never raises, never runs anything."""
+def judge(
+    policy: Policy, text: str, surroundings: Surroundings | None = None, budget: Budget | None = None
+) -> Judgement:
+    """Judge shell text by the built-in rules and a policy. Never raises, never runs anything.
+
+    `budget` is what the texts of a tool call share.
+    """
     from .judge.judge import judge_shell
 
-    return policy.settle(judge_shell(text, surroundings, extra=policy.rules, allowed=policy.allowed))
+    def unseen(text: str) -> list[Found]:
+        from .policy_unseen import findings
+
+        return findings(policy.written, text, surroundings)
+
+    return policy.settle(
+        judge_shell(
+            text,
+            surroundings,
+            extra=policy.rules,
+            allowed=policy.allowed,
+            budget=budget,
+            unseen=unseen if policy.written else None,
+        )
+    )
 
 
 def path_of(home: Path) -> Path:
@@ -153,6 +175,10 @@ def _rule(table: dict[str, Any], where: str) -> Rule:
         )
     verdict = toml_file.choice(table, "verdict", where, _VERDICTS, None)
     paths = toml_file.texts(table, "path", where)
+    for pattern in paths:
+        wrong = fault(pattern)
+        if wrong:
+            raise OpsError(f"{where}: path: {wrong}")
     argv = None if "argv" not in table and paths else _pattern(table, where)
     return Rule(
         f"{FAMILY}.{named[1]}",
@@ -169,8 +195,9 @@ def _rule(table: dict[str, Any], where: str) -> Rule:
 def _allow(table: dict[str, Any], where: str) -> Allow:
     toml_file.known(table, ("argv", "reason", "match", "not_match"), where)
     pattern = _pattern(table, where)
-    if not pattern.words[0].strip("*?"):
-        raise OpsError(f"{where}: argv: an allowance names its program, not {pattern.words[0]!r}")
+    wide = allowance_fault(pattern.words)
+    if wide:
+        raise OpsError(f"{where}: argv: {wide}")
     return Allow(
         where,
         pattern,
@@ -201,6 +228,8 @@ def _pattern(table: dict[str, Any], where: str) -> Pattern:
         raise OpsError(f"{where}: argv: expected the words of a command, as one text or a list of texts")
     if not words or all(word == ANY for word in words):
         raise OpsError(f"{where}: argv: expected at least a program")
+    if len(words) > _MOST_WORDS or any(len(word) > _LONGEST_WORD for word in words):
+        raise OpsError(f"{where}: argv: over {_MOST_WORDS} words, or one over {_LONGEST_WORD} characters")
     return Pattern(tuple(words))
 
 

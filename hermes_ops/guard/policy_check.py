@@ -35,7 +35,7 @@ def check(policy: Policy, path: Path, home: Path) -> list[str]:
 def _known_rules(policy: Policy, path: Path) -> None:
     if not policy.off:
         return
-    from .built_in import MADE, verdicts
+    from .built_in import ALWAYS_ASKED, MADE, verdicts
 
     known = verdicts()
     for rule in policy.off:
@@ -45,6 +45,8 @@ def _known_rules(policy: Policy, path: Path) -> None:
             near = get_close_matches(rule, known, 1)
             hint = f"; did you mean {near[0]}?" if near else ""
             raise OpsError(f"{path}: [[off]] {rule}: there is no such built-in rule{hint}")
+        if rule in ALWAYS_ASKED:
+            raise OpsError(f"{path}: [[off]] {rule}: it is asked when the guard itself fails, so it stays on")
         if Verdict.APPROVE not in known[rule]:
             raise OpsError(
                 f"{path}: [[off]] {rule}: it blocks what must never run; only a rule that asks can be off"

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
-from functools import lru_cache
 
 from .judge.invocation import UNKNOWN, Arg, Invocation, Target
+from .judge.wrappers import WRAPPERS
+from .policy_paths import ANY, GLOB, is_named, literals, matches, named_in, path_matches
 from .rules.rule import Family
 from .verdict import Found, Verdict
 
-ANY = "**"
 FAMILY = "policy"
-_GLOB = frozenset("*?[")
 # Variables before a command that make it another one; an allowance is about the command alone.
 _TELLING = re.compile(
     r"PATH|HOME|IFS|ENV|BASH_ENV|PROMPT_COMMAND|PS4|SHELLOPTS|LD_.*|DYLD_.*|.*(_COMMAND|_SSH|PAGER|EDITOR|OPTS)"
@@ -32,6 +30,8 @@ _SYSTEM_FOLDERS = frozenset(
 _TRANSPARENT = frozenset(
     ("command", "builtin", "exec", "env", "time", "nice", "ionice", "nohup", "timeout", "stdbuf", "setsid")
 )
+# Characters beside the wildcards that the program of an allowance must have.
+_LEAST_LITERAL = 2
 # Programs that take a whole folder along: a pattern below it is meant as well.
 _WHOLE = frozenset(("rm", "mv", "find", "shred", "srm"))
 
@@ -53,8 +53,8 @@ class Pattern:
             return False
         given = [arg.text for arg in invocation.arguments]
         wanted = words[1:]
-        return _match(wanted, given, _word) or (
-            invocation.appended and _match(wanted, [*given, UNKNOWN], _word)
+        return matches(wanted, given, is_named) or (
+            invocation.appended and matches(wanted, [*given, UNKNOWN], is_named)
         )
 
     def allows(self, invocation: Invocation) -> bool:
@@ -69,11 +69,13 @@ class Pattern:
         if any(_TELLING.fullmatch(name) for name in invocation.environment):
             return False
         words = self._behind_wrappers(invocation, strict=True)
-        if words is None or not _program(words[0], invocation, folders=_SYSTEM_FOLDERS):
+        if words is None or not names_program(words[0]):
+            return False
+        if not _program(words[0], invocation, folders=_SYSTEM_FOLDERS):
             return False
         if invocation.appended and words[-1] != ANY:
             return False
-        return _match(words[1:], [arg.text for arg in invocation.arguments], _strictly)
+        return matches(words[1:], [arg.text for arg in invocation.arguments], _strictly)
 
     def _behind_wrappers(self, invocation: Invocation, *, strict: bool) -> tuple[str, ...] | None:
         """The pattern from the program on; None when a wrapper is missing, or (strict) one is not covered."""
@@ -111,7 +113,7 @@ class Rule:
             return ()
         part = invocation.part
         if self.paths:
-            touched = next((path for path in _paths(invocation) if self._names(path, invocation)), None)
+            touched = next((path for path in named_in(invocation) if self._names(path, invocation)), None)
             if touched is None:
                 return ()
             part = part or touched.text
@@ -121,6 +123,16 @@ class Rule:
         """The rule as the judge takes it; it looks at every command, since a wrapper may hide the program."""
         examples = tuple((command, self.id) for command in self.match)
         return Family(FAMILY, frozenset(), self.check, examples, self.not_match)
+
+    def telling(self) -> tuple[str, ...]:
+        """What must stand in a text that this rule can be about: one of these; () when nothing need."""
+        if self.argv is not None:
+            program = next((word for word in self.argv.words if word not in WRAPPERS), self.argv.words[-1])
+            words = (program,) if literals(program) else self.argv.words
+            found = (_longest(literals(word)) for word in words)
+            return tuple(sorted((text for text in found if len(text) > 1), key=len)[-1:])
+        names = [_longest(literals(pattern.replace("/", "*"))) for pattern in self.paths]
+        return tuple(names) if all(len(name) > 1 for name in names) else ()
 
     def _names(self, path: Arg, invocation: Invocation) -> bool:
         return any(
@@ -143,76 +155,27 @@ class Allow:
         return self.argv.allows(invocation)
 
 
-def path_matches(pattern: str, path: Arg, cwd: str | None, home: str, whole: bool) -> bool:
-    """Whether a file named in a command is one of a pattern's.
-
-    A pattern without "/" is about names of files, one that begins with "/" or "~/" about whole paths, any
-    other about the end of a path. "*" stays within one folder, "**" does not. `whole`: a folder stands for
-    what is below it.
-    """
-    text = _absolute(path.text, cwd, home)
-    if pattern.startswith("~/"):
-        pattern = home + pattern[1:]
-    if not pattern.startswith("/"):
-        pattern = "**/" + pattern
-    if _path_expression(pattern).fullmatch(text):
-        return True
-    if path.glob and _path_expression(text).fullmatch(pattern.rstrip("*").rstrip("/")):
-        return True
-    if not whole or not pattern.startswith("/"):
-        return False
-    fixed = re.split(r"[*?\[]", pattern, maxsplit=1)[0]
-    return fixed.startswith(text.rstrip("/") + "/")
+def names_program(word: str) -> bool:
+    """Whether a word of a pattern says which program it means, and not nearly any."""
+    return bool(word) and (GLOB.isdisjoint(word) or sum(map(len, literals(word))) >= _LEAST_LITERAL)
 
 
-def _paths(invocation: Invocation) -> Iterator[Arg]:
-    """What may name a file: arguments, values of --option=value and name=value, targets of redirections."""
-    for arg in invocation.arguments:
-        if not arg.text.startswith("-"):
-            yield arg
-        name, equals, value = arg.text.partition("=")
-        if equals and value and "/" not in name:
-            yield Arg(value, arg.glob)
-    for target in invocation.redirects:
-        if target.op not in ("<&", ">&") or target.writes:
-            yield target.arg
-
-
-def _absolute(text: str, cwd: str | None, home: str) -> str:
-    if text == "~" or text.startswith("~/"):
-        text = home + text[1:]
-    if not text.startswith("/"):
-        text = f"{cwd}/{text}" if cwd else f"/{text}"
-    text = posixpath.normpath(text)
-    return text[1:] if text.startswith("//") else text
-
-
-@lru_cache(maxsize=512)
-def _path_expression(pattern: str) -> re.Pattern[str]:
-    parts = re.split(r"(/?\*\*/?|\*|\?|\[[^]/]+\])", pattern)
-    found = []
-    for part in parts:
-        if "**" in part:
-            before, after = part.startswith("/"), part.endswith("/")
-            # "/a/**" is also "/a" itself, "**/a" also "/a".
-            found.append("(?:/.*)?/" if after and before else "(?:.*/)?" if after else "(?:/.*)?")
-        elif part == "*":
-            found.append("[^/]*")
-        elif part == "?":
-            found.append("[^/]")
-        elif part.startswith("[") and len(part) > 2:
-            inside = part[1:-1].replace("\\", r"\\").replace("[", r"\[")
-            found.append(f"[^{inside[1:]}]" if inside.startswith("!") else f"[{inside}]")
-        else:
-            found.append(re.escape(part))
-    try:
-        return re.compile("".join(found), re.DOTALL)
-    except re.error:
-        return re.compile(re.escape(pattern))
+def allowance_fault(words: tuple[str, ...]) -> str:
+    """Why words are too wide for an allowance, "" when they are not."""
+    for place, word in enumerate(words):
+        if not names_program(word):
+            return f"an allowance names its program, not {word!r}" + (" behind a wrapper" if place else "")
+        if word not in WRAPPERS or place + 1 == len(words):
+            break
+    return ""
 
 
 def _writes_file(target: Target) -> bool:
     return target.writes and target.arg.text != "/dev/null"
+
+
+def _longest(texts: list[str]) -> str:
+    return max(texts, key=len, default="")
 
 
 def _program(wanted: str, invocation: Invocation, folders: frozenset[str] | None) -> bool:
@@ -223,14 +186,10 @@ def _program(wanted: str, invocation: Invocation, folders: frozenset[str] | None
         return False
     written = invocation.argv[0].text
     if folders is None:
-        return _word(wanted.rpartition("/")[2], invocation.name)
+        return is_named(wanted.rpartition("/")[2], invocation.name)
     if "/" in wanted:
-        return _word(wanted, written)
-    return _word(wanted, invocation.name) and ("/" not in written or posixpath.dirname(written) in folders)
-
-
-def _word(wanted: str, given: str) -> bool:
-    return wanted == given or (not _GLOB.isdisjoint(wanted) and fnmatchcase(given, wanted))
+        return is_named(wanted, written)
+    return is_named(wanted, invocation.name) and ("/" not in written or posixpath.dirname(written) in folders)
 
 
 def _strictly(wanted: str, given: str) -> bool:
@@ -239,21 +198,4 @@ def _strictly(wanted: str, given: str) -> bool:
         return False
     if ".." in given.split("/") and ".." not in wanted.split("/"):
         return False
-    return _word(wanted, given)
-
-
-def _match(wanted: Sequence[str], given: Sequence[str], word: Callable[[str, str], bool]) -> bool:
-    """Whether words match a pattern from end to end; takes at most the product of their numbers."""
-    at, place, again, kept = 0, 0, -1, 0
-    while place < len(given):
-        if at < len(wanted) and wanted[at] == ANY:
-            again, kept = at, place
-            at += 1
-        elif at < len(wanted) and word(wanted[at], given[place]):
-            at, place = at + 1, place + 1
-        elif again >= 0:
-            kept += 1
-            at, place = again + 1, kept
-        else:
-            return False
-    return all(left == ANY for left in wanted[at:])
+    return is_named(wanted, given)

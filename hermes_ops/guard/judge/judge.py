@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from ..rules.rule import Family
-from ..verdict import Judgement, Verdict, judged
+from ..verdict import Found, Judgement, Verdict, judged
 from . import beyond, names, reasons
 from .budget import Budget, Exhausted
 from .invocation import Invocation
@@ -34,12 +34,13 @@ def judge_shell(
     extra: Sequence[Family] = (),
     allowed: Callable[[Invocation], bool] | None = None,
     budget: Budget | None = None,
+    unseen: Callable[[str], Iterable[Found]] | None = None,
 ) -> Judgement:
     """Judge a shell command line or script of any length. Never raises, never runs anything.
 
     `extra` are families besides the built-in ones; `allowed` says of a command that nobody has to be asked
     about it (what must never run stays blocked). `budget` is what the texts of a tool call share. A text over
-    the limits is judged by its lexical view.
+    the limits is judged by its lexical view; `unseen` says what else is to be said of each such text.
     """
     where = surroundings or _NOWHERE
     walk: Walk | None = None
@@ -56,9 +57,13 @@ def judge_shell(
         )
         try:
             walk.whole(text)
+            judgement, texts = judged(walk.findings, walk.unread), (text,)
         except Exhausted:
-            return _cut_short(walk)
-        return judged(walk.findings, walk.unread)
+            judgement, texts = _cut_short(walk), (text, *walk.cut)
+        if unseen is None or not judgement.unread:
+            return judgement
+        more = [found for one in dict.fromkeys(texts) for found in unseen(one)]
+        return judged([*judgement.findings, *more], judgement.unread)
     except Exception as error:  # the boundary: an error of ours must not let a command through
         findings = walk.findings if walk is not None else []
         detail = f"{type(error).__name__}: {error}"

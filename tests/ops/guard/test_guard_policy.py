@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ from hermes_ops.guard.accepted import parse_text
 from hermes_ops.guard.judge.invocation import REMOTE, UNKNOWN, Arg, Invocation, Stream, Target
 from hermes_ops.guard.judge.judge import Surroundings
 from hermes_ops.guard.policy import BUILT_IN, Policy, judge
-from hermes_ops.guard.policy_rules import Pattern, path_matches
+from hermes_ops.guard.policy_paths import is_named, path_matches
+from hermes_ops.guard.policy_rules import Pattern
 from hermes_ops.guard.verdict import Found, Verdict, judged
 
 PATH = Path("guard.toml")
@@ -85,6 +87,14 @@ def test_an_empty_file_adds_nothing():
         ),
         ("[[rule]]\nid = 'a'\nverdict = 'block'\nreason = 'b'", "[[rule]] no. 1: argv: expected the words"),
         (ALLOW.replace("git push", "* push"), "[[allow]] no. 1: argv: an allowance names its program"),
+        (ALLOW.replace("git push", "g* push"), "[[allow]] no. 1: argv: an allowance names its program"),
+        (ALLOW.replace("git push", "[!q]* push"), "[[allow]] no. 1: argv: an allowance names its program"),
+        (ALLOW.replace("git push", "[a-z]* push"), "[[allow]] no. 1: argv: an allowance names its program"),
+        (ALLOW.replace("git push", "sudo **"), "[[allow]] no. 1: argv: an allowance names its program, not"),
+        (ALLOW.replace("git push", "env nice ?*"), "not '?*' behind a wrapper"),
+        (RULE + "path = 'a**b'", "[[rule]] no. 1: path: ** stands for whole folders"),
+        (RULE + "path = '" + "a/" * 70 + "'", "[[rule]] no. 1: path: longer than 1000 characters or 60"),
+        (RULE.replace("kubectl **", "kubectl **" + " a" * 200), "[[rule]] no. 1: argv: over 200 words"),
         (ALLOW.replace("reason", "because"), "[[allow]] no. 1: unknown key 'because'"),
         (ALLOW + "verdict = 'allow'", "[[allow]] no. 1: unknown key 'verdict'"),
         ("[[off]]\nrule = 'a.b'", "[[off]] no. 1: reason: expected text"),
@@ -213,6 +223,33 @@ def test_a_wrapper_in_a_pattern_must_be_there():
 )
 def test_paths_are_matched_where_they_lead(pattern: str, path: str, whole: bool, matches: bool):
     assert path_matches(pattern, Arg(path), "/home/user/project", "/home/user", whole) is matches
+
+
+SLOW = ("**/secrets/**/*.pem", "/srv/**/x/**/y/**", "*a" * 30, "**/a/" * 29 + "b")
+
+
+@pytest.mark.parametrize("pattern", SLOW)
+def test_no_pattern_and_no_path_takes_long(pattern: str):
+    paths = [Arg("/" + "secrets/" * 900 + "a"), Arg("/srv/" + "x/y/" * 1900 + "z"), Arg("a" * 8000)]
+    texts = ("*a" * 400, "/srv/" + "*/" * 400 + "z", "*/" * 4000, "[a" * 400)
+    globs = [Arg(text, glob=True) for text in texts]
+    began = time.perf_counter()
+    for path in (*paths, *globs):
+        path_matches(pattern, path, "/home/user/project", "/home/user", True)
+    # Milliseconds; a pattern that goes back over what it has matched takes minutes.
+    assert time.perf_counter() - began < 2.0
+
+
+def test_a_word_with_many_stars_is_linear():
+    began = time.perf_counter()
+    assert not is_named("*a" * 30 + "b", "a" * 50_000)
+    assert time.perf_counter() - began < 2.0
+
+
+def test_an_allowance_behind_a_wrapper_still_names_its_program():
+    for words in (("xargs", "**"), ("ssh", "**"), ("sudo", "?*")):
+        run = invocation("systemctl restart nginx", wrappers=words[:1])
+        assert not Pattern(words).allows(run)
 
 
 def test_a_glob_in_a_command_may_mean_a_path_of_a_rule():
@@ -346,6 +383,9 @@ def test_only_a_built_in_rule_that_asks_can_be_off():
         checked("[[off]]\nrule = 'nothing.like-it'\nreason = 'r'")
     with pytest.raises(OpsError, match="it blocks what must never run"):
         checked("[[off]]\nrule = 'guard.canary'\nreason = 'r'")
+    with pytest.raises(OpsError, match="it is asked when the guard itself fails"):
+        checked("[[off]]\nrule = 'guard.error'\nreason = 'r'")
+    assert checked("[[off]]\nrule = 'guard.too-many-files'\nreason = 'r'") == []
 
 
 def test_the_example_of_the_docs_is_a_valid_policy_with_every_key():
