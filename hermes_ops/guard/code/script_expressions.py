@@ -12,6 +12,8 @@ from .value import Value, add, either, joined, taint_of, unknown
 
 # How deep code runs code, and how many expressions are read of one text.
 DEPTH, STEPS = 4, 12_000
+# What an operation costs on a value that may be one of several.
+STEPS_OF_CHOICES = 80
 
 ASSIGNMENT = frozenset(["=", ":=", "<-", "||=", "??="])
 _CONCATENATION = {"node": "+", "perl": ".", "php": ".", "ruby": "+", "lua": "..", "r": "", "applescript": "&"}
@@ -26,6 +28,7 @@ class Expressions(ABC):
         self.at = 0
         self.steps = STEPS
         self.names: dict[str, Value] = {}
+        self.arguments_of: dict[str, Value] = {}  # the arguments under the names that were asked for
         self.taken = 0  # arguments that `shift` took
         self.stops_at_redirection = False  # in a print of awk, where | and > end an expression
 
@@ -75,6 +78,8 @@ class Expressions(ABC):
                 if not following:
                     break
                 continue
+            if value.choices:
+                self.steps -= STEPS_OF_CHOICES
             if token.kind != OPERATOR:
                 if (
                     self.language == "awk"
@@ -105,6 +110,7 @@ class Expressions(ABC):
                 right = self.expression()
                 value = add(self.names.get(name, Value()), right)
                 self.names[name] = value
+                self.steps -= STEPS_OF_CHOICES if value.choices else 0
             elif text == self.plus:
                 self.skip_lines()
                 value = add(value, self.operand())

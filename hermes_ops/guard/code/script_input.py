@@ -43,6 +43,8 @@ _INPUT_CALLS = _listed(
 )
 # Calls that read from what they are given first.
 _READERS = frozenset(["fgets", "fread", "stream_get_contents", "fgetc", "readline", "text", "file"])
+# How many steps are used before no further line is looked at.
+_STEPS_OF_ROUNDS = 1_500
 # Code that does something with a line of its input, besides printing it.
 _USES_RECORDS = re.compile(r"system|exec|spawn|popen|eval|open|unlink|print[^;}\n]*[|>]|`|%x|qx|\bsh\b")
 
@@ -58,7 +60,9 @@ class Inputs(Expressions):
         first = _ARGUMENTS.get(self.language, {}).get(name)
         if first is None:
             return None
-        return Value(name="arguments", items=self.acts.given.arguments(first))
+        if name not in self.arguments_of:
+            self.arguments_of[name] = Value(name="arguments", items=self.acts.given.arguments(first))
+        return self.arguments_of[name]
 
     def input_called(self, name: str, args: list[Value]) -> Value | None:
         """A call that reads the input; None for another one."""
@@ -111,4 +115,4 @@ class Inputs(Expressions):
             pieces = fields(value)
             if pieces:
                 self.names["$F"] = self.names["@F"] = Value(items=pieces)
-        return self.steps > STEPS // 4
+        return self.steps > STEPS - _STEPS_OF_ROUNDS or self.steps == STEPS
