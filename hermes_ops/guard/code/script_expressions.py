@@ -13,7 +13,7 @@ from .value import Value, add, either, joined, taint_of, unknown
 # How deep code runs code, and how many expressions are read of one text.
 DEPTH, STEPS = 4, 12_000
 # What an operation costs on a value that may be one of several.
-STEPS_OF_CHOICES = 80
+STEPS_OF_CHOICES = 30
 
 ASSIGNMENT = frozenset(["=", ":=", "<-", "||=", "??="])
 _CONCATENATION = {"node": "+", "perl": ".", "php": ".", "ruby": "+", "lua": "..", "r": "", "applescript": "&"}
@@ -110,7 +110,7 @@ class Expressions(ABC):
                 right = self.expression()
                 value = add(self.names.get(name, Value()), right)
                 self.names[name] = value
-                self.steps -= STEPS_OF_CHOICES if value.choices else 0
+                self.steps -= 3 * STEPS_OF_CHOICES if value.choices else 0
             elif text == self.plus:
                 self.skip_lines()
                 value = add(value, self.operand())
