@@ -6,7 +6,7 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
-from . import decode, expand, flows, later, names, reasons
+from . import arithmetic, conditions, decode, expand, flows, later, lines, names, reasons
 from .invocation import OPAQUE, REMOTE, UNKNOWN, Arg, Invocation, Stream
 from .state import EMPTY, Folder
 from .wrappers import ASSIGNMENT
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from .walk import Walk
 
 NOTHING = flows.NOTHING
-_ELEMENTS = 12
 
 
 def quoted(text: str) -> str:
@@ -111,7 +110,7 @@ def _source(walk: Walk, call: Invocation) -> Stream:
         return NOTHING
     path = operands[0]
     stream = flows.file_stream(walk, path.text)
-    if path.text in ("/dev/stdin", "/dev/fd/0", "-"):
+    if path.text == "-":
         stream = call.stdin
     taint = stream.taint or path.taint
     if taint & {REMOTE, OPAQUE}:
@@ -144,21 +143,36 @@ def _trap(walk: Walk, call: Invocation) -> Stream:
 def _declare(walk: Walk, call: Invocation) -> Stream | None:
     """export, declare, local, readonly, typeset: assignments among the words."""
     made = False
-    names_only = any(arg.text.startswith("-") and "f" in arg.text for arg in call.argv[1:])
+    options = "".join(arg.text[1:] for arg in call.argv[1:] if arg.text[:1] == "-")
+    names_only = "f" in options
+    refers = "n" in options and call.name in ("declare", "typeset", "local")
     for arg in call.argv[1:]:
-        if ASSIGNMENT.match(arg.text) and not names_only:
-            name, _, value = arg.text.partition("=")
-            given = Arg(value, False, arg.taint, arg.source)
-            if name.endswith("+"):
-                name = name[:-1]
-                given = expand.joined([walk.parameter(name) or EMPTY, given], "")
-            if any(other.text.startswith("-") and "n" in other.text for other in call.argv[1:]):
-                given = walk.parameter(value) or given
-            walk.state.assign(name, given)
-            later.environment(walk, name, given)
-            call.environment = {**call.environment, name: given}
+        arithmetic.subscripts(walk, arg.text)
+        if not ASSIGNMENT.match(arg.text) or names_only:
+            continue
+        name, _, value = arg.text.partition("=")
+        given = Arg(value, False, arg.taint, arg.source)
+        if refers and value.isidentifier():
+            walk.state.references = {**walk.state.references, name: value}
             made = True
+            continue
+        if name.endswith("+"):
+            name = name[:-1]
+            given = expand.joined([walk.parameter(name) or EMPTY, given], "")
+        if "i" in options:
+            number = arithmetic.evaluate(walk, value, 1)
+            given = Arg(UNKNOWN if number is None else str(number))
+        walk.state.assign(name, given)
+        later.environment(walk, name, given)
+        call.environment = {**call.environment, name: given}
+        made = True
     return NOTHING if made else None
+
+
+def _let(walk: Walk, call: Invocation) -> Stream:
+    for word in call.words():
+        arithmetic.evaluate(walk, word, 1)
+    return NOTHING
 
 
 def _alias(walk: Walk, call: Invocation) -> Stream:
@@ -196,92 +210,9 @@ def _shift(walk: Walk, call: Invocation) -> Stream:
     return NOTHING
 
 
-def _read(walk: Walk, call: Invocation) -> Stream:
-    """read: the lines of a known input are what its variables may hold."""
-    wanted: list[str] = []
-    array = ""
-    delimiter: str | None = None
-    arguments = iter(call.argv[1:])
-    for arg in arguments:
-        text = arg.text
-        if text.startswith("-") and len(text) > 1:
-            letters = text[1:]
-            for place, letter in enumerate(letters):
-                if letter in "adinNptu":
-                    value = letters[place + 1 :] or next(arguments, EMPTY).text
-                    if letter == "a":
-                        array = value
-                    elif letter == "d":
-                        delimiter = value
-                    elif letter == "u":
-                        call.stdin = walk.state.descriptors.get(value, call.stdin)
-                    break
-        else:
-            wanted.append(text)
-    stdin = call.stdin
-    lines: list[str | None] = [None]
-    if stdin.text is not None:
-        if delimiter == "":
-            lines = [stdin.text]
-        else:
-            lines = list(stdin.text.split(delimiter or "\n"))
-            if len(lines) > 1 and not lines[-1]:
-                lines.pop()
-    if array:
-        pieces = (lines[0] or "").split() if lines[0] is not None else [UNKNOWN]
-        walk.state.assign(
-            array, {str(n): Arg(piece, False, stdin.taint, stdin.source) for n, piece in enumerate(pieces)}
-        )
-    for position, name in enumerate(wanted or ["REPLY"]):
-        for number, line in enumerate(lines[:_ELEMENTS]):
-            if line is None:
-                value = Arg(UNKNOWN, False, stdin.taint, stdin.source)
-            else:
-                value = Arg(_field(walk, line, position, len(wanted)), False, stdin.taint, stdin.source)
-            walk.state.assign(name, value, also=number > 0)
-        if len(lines) > _ELEMENTS:
-            walk.state.assign(name, Arg(UNKNOWN, False, stdin.taint, stdin.source), also=True)
-    return NOTHING
-
-
-def _field(walk: Walk, line: str, position: int, count: int) -> str:
-    separators = walk.separators()
-    if count <= 1 or not separators:
-        return line.strip() if separators else line
-    pieces = line.split(None if separators == " \t\n" else separators[0], count - 1)
-    return pieces[position].strip() if position < len(pieces) else ""
-
-
-def _mapfile(walk: Walk, call: Invocation) -> Stream:
-    words = call.argv[1:]
-    name = "MAPFILE"
-    skip = False
-    for at, arg in enumerate(words):
-        if skip:
-            skip = False
-        elif arg.text.startswith("-") and len(arg.text) > 1:
-            if arg.text[-1] in "dnOsuCc":
-                skip = True
-                if arg.text[-1] == "C" and at + 1 < len(words):
-                    walk.shell(
-                        Arg(words[at + 1].text + " 0 " + quoted(call.stdin.text or UNKNOWN)), same=True
-                    )
-        else:
-            name = arg.text
-    text = call.stdin.text
-    lines = [UNKNOWN] if text is None else text.rstrip("\n").split("\n")[:64]
-    walk.state.assign(
-        name,
-        {
-            str(number): Arg(line, False, call.stdin.taint, call.stdin.source)
-            for number, line in enumerate(lines)
-        },
-    )
-    return NOTHING
-
-
 def _unset(walk: Walk, call: Invocation) -> Stream:
     for arg in call.operands():
+        arithmetic.subscripts(walk, arg.text)
         if arg.text == "IFS" or arg.text in walk.state.variables:
             walk.state.variables.pop(arg.text, None)
             walk.state.variables[arg.text] = (EMPTY,) if arg.text != "IFS" else (Arg(" \t\n"),)
@@ -295,11 +226,18 @@ def _quit(walk: Walk, call: Invocation) -> Stream:
 
 def _exec(walk: Walk, call: Invocation) -> Stream:
     """exec with redirections alone: they stay for what follows."""
+    state = walk.state
+    if call.stdin.piped:
+        state.descriptors["0"] = call.stdin
     for target in call.redirects:
-        if target.op in ("<", "<>") and not target.fd:
-            walk.state.descriptors["0"] = flows.read(walk, target.op, target.arg)
-        elif target.op == "<" and target.fd:
-            walk.state.descriptors[target.fd] = flows.read(walk, target.op, target.arg)
+        path = target.arg.text
+        if path in walk.consumers:
+            walk.consumers[path].kept = True
+        if target.fd in ("", "1"):
+            if target.writes:
+                state.sink = path
+            elif target.op == ">&":
+                state.sink = ""
     return NOTHING
 
 
@@ -337,9 +275,11 @@ HANDLERS = {
     "unalias": _unalias,
     "set": _set,
     "shift": _shift,
-    "read": _read,
-    "mapfile": _mapfile,
-    "readarray": _mapfile,
+    "let": _let,
+    **dict.fromkeys(("test", "["), conditions.test),
+    "read": lines.read,
+    "mapfile": lines.mapfile,
+    "readarray": lines.mapfile,
     "unset": _unset,
     **dict.fromkeys(("exit", "return", "break", "continue", "logout"), _quit),
     "exec": _exec,

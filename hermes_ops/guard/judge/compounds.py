@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..shell.tree import Arithmetic, Compound, Param, Part, Script, Substitution
-from . import assignments, expand, flows
+from . import arithmetic, assignments, bombs, conditions, expand, flows, names, reasons
 from .invocation import UNKNOWN, Arg, Invocation, Stream, Target
 from .state import UNSET, Snapshot, capped
 
@@ -21,6 +22,7 @@ LONGEST_LOOP = 4000
 def compound(walk: Walk, node: Compound, stdin: Stream) -> Stream:
     """Walk a compound command; its output."""
     targets: list[Target] = []
+    numbers = walk.numbers
     if node.redirects:
         targets, stdin = assignments.redirected(walk, node.redirects, stdin)
         for target in targets:
@@ -30,15 +32,18 @@ def compound(walk: Walk, node: Compound, stdin: Stream) -> Stream:
     kind = node.kind
     if kind == "group":
         output = walk.script(node.bodies[0], stdin) if node.bodies else flows.NOTHING
-    elif kind in ("subshell", "coproc"):
+    elif kind == "subshell":
         with walk.subshell():
-            output = flows.concatenated([walk.script(body, stdin) for body in node.bodies])
+            output = flows.concatenated([walk.script(body, stdin, True) for body in node.bodies])
+    elif kind == "coproc":
+        output = _coprocess(walk, node, stdin)
     elif kind == "for" or kind == "select":
         output = _each(walk, node, stdin)
     elif kind == "[[" or kind == "((":
-        for word in node.words:
-            expand.one(walk, word)
+        conditions.walk_operands(walk, [expand.one(walk, word).text for word in node.words])
         inside(walk, node.parts)
+        if kind == "((":
+            arithmetic.evaluate(walk, walk.text[node.span[0] + 2 : node.span[1] - 2])
         for body in node.bodies:
             walk.script(body, stdin)
         return flows.NOTHING
@@ -46,7 +51,23 @@ def compound(walk: Walk, node: Compound, stdin: Stream) -> Stream:
         output = _branches(walk, node, stdin)
     if targets:
         output = flows.written(walk, targets, output)
+    if walk.consumers:
+        output = walk.settle(numbers, output)
     return output
+
+
+def _coprocess(walk: Walk, node: Compound, stdin: Stream) -> Stream:
+    """coproc: what is written to ${NAME[1]} is its input, and ${NAME[0]} gives its output."""
+    with walk.subshell():
+        output = flows.concatenated([walk.script(body, stdin) for body in node.bodies])
+    walk.numbers += 1
+    number = walk.numbers
+    path, reads, writes = f"/dev/fd/{62 + number}", str(500 + 2 * number), str(501 + 2 * number)
+    walk.consumers[path] = flows.Consumer(node.bodies, number, kept=True, walked=True)
+    walk.state.descriptors[f">{writes}"] = Stream(source=path)
+    walk.state.descriptors[reads] = output
+    walk.state.variables[node.name or "COPROC"] = ({"0": Arg(reads), "1": Arg(writes)},)
+    return flows.NOTHING
 
 
 def inside(walk: Walk, parts: Sequence[Part]) -> None:
@@ -56,8 +77,8 @@ def inside(walk: Walk, parts: Sequence[Part]) -> None:
         if kind is Substitution:
             walk.substitution(part)
         elif kind is Arithmetic:
-            expand.arithmetic(walk, part)
-        elif kind is Param and part.argument is not None:
+            expand.computed(walk, part)
+        elif kind is Param and (part.argument is not None or part.index is not None):
             expand.value_of(walk, part)
 
 
@@ -65,6 +86,10 @@ def _branches(walk: Walk, node: Compound, stdin: Stream) -> Stream:
     """if, while, until, case, for ((: every body runs, or does not."""
     for word in node.words:
         expand.one(walk, word)
+    if node.kind == "for((":
+        _count(walk, node)
+    if bombs.multiplies(node):
+        walk.findings.append(reasons.FORK_BOMB.found(names.printable(walk.text[slice(*node.span)])))
     for patterns in node.patterns:
         for word in patterns:
             expand.one(walk, word)
@@ -96,6 +121,18 @@ def _branches(walk: Walk, node: Compound, stdin: Stream) -> Stream:
     return flows.concatenated(outputs)
 
 
+_COUNT = re.compile(r"-?\d+")
+_COUNTED = re.compile(r"([A-Za-z_]\w*)\s*(?:[-+*/%]?=(?!=)|\+\+|--)|(?:\+\+|--)\s*([A-Za-z_]\w*)")
+
+
+def _count(walk: Walk, node: Compound) -> None:
+    """The head of `for ((`: what it sets is another number in every round."""
+    head, _, _ = walk.text[node.span[0] : node.span[1]].partition("))")
+    for found in _COUNTED.finditer(head[:400]):
+        walk.state.assign(found[1] or found[2], UNSET)
+    arithmetic.names_in(walk, head.partition("((")[2])
+
+
 def _grew(walk: Walk, before: Snapshot) -> bool:
     """Does a loop build a value up? Then what it holds after more rounds is not known."""
     grew = False
@@ -106,7 +143,7 @@ def _grew(walk: Walk, before: Snapshot) -> bool:
         old, new = earlier[0], values[-1]
         if isinstance(old, dict) or isinstance(new, dict) or not old.text or old.text == new.text:
             continue
-        if old.text in new.text:
+        if old.text in new.text or (_COUNT.fullmatch(old.text) and _COUNT.fullmatch(new.text)):
             walk.state.assign(name, Arg(UNKNOWN, False, new.taint, new.source), also=True)
             grew = True
     return grew

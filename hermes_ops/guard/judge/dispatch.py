@@ -58,11 +58,14 @@ def command(
 ) -> Stream:
     """Judge a command of expanded words; its output."""
     wrappers = walk.wrappers
-    outer_place = walk.place
+    outer_place, outer_input = walk.place, walk.input
+    if not stdin.piped and walk.state.descriptors:
+        stdin = walk.state.descriptors.get("0", stdin)
+    walk.input = stdin
     try:
         return _command(walk, words, stdin, targets, assigned, appended, wrappers)
     finally:
-        walk.place = outer_place
+        walk.place, walk.input = outer_place, outer_input
 
 
 def _command(

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ..shell.tree import Arithmetic, Param, Substitution, Text, Word
-from . import patterns
+from . import arithmetic, decode, groups, patterns
 from .invocation import UNKNOWN, Arg
 from .state import EMPTY, Value
 from .wrappers import ASSIGNMENT
@@ -18,7 +18,8 @@ CLEAN: frozenset[str] = frozenset()
 # Stands in nested text for a piece that is not known: a letter for private use, which the reader keeps.
 HOLE = "\ue000"
 _NUMBER = re.compile(r"\s*-?\d+\s*")
-_SLICE = re.compile(r"\s*(-?\d+)\s*(?::\s*(-?\d+)\s*)?")
+_GLOB_LETTER = re.compile(r"[*?\[\]]+")
+_PLAIN = re.compile(r"[\w@%+=:,./-]+")
 LONGEST_VALUE = 65536
 
 
@@ -93,6 +94,10 @@ def fields(walk: Walk, word: Word) -> list[Arg]:
     first = word.parts[0] if word.parts else None
     if type(first) is Text and "=" in first.value and not first.quoted and ASSIGNMENT.match(first.value):
         return [one(walk, word)]
+    if any(type(part) is Text and part.value == "(" and not part.quoted for part in word.parts):
+        return [
+            argument for each in groups.alternatives(word) for argument in _pieces(walk, each, split=True)
+        ]
     return _pieces(walk, word, split=True)
 
 
@@ -175,7 +180,7 @@ def _pieces(walk: Walk, word: Word, split: bool) -> list[Arg]:
             else:
                 builder.split(value, walk.separators())
         else:
-            builder.add(arithmetic(walk, part))
+            builder.add(computed(walk, part))
         first = False
     builder.close()
     if not split and not builder.fields:
@@ -188,7 +193,7 @@ def _tilde(walk: Walk, value: str) -> str:
     if name == "~":
         return walk.home + slash + rest
     if name == "~+":
-        return (walk.folder().path or UNKNOWN) + slash + rest
+        return (walk.folder().path or ".") + slash + rest
     if name == "~-":
         return (walk.folder().previous or UNKNOWN) + slash + rest
     user = name[1:]
@@ -202,23 +207,20 @@ def _tilde(walk: Walk, value: str) -> str:
     return f"/home/{user}{slash}{rest}"
 
 
-def arithmetic(walk: Walk, part: Arithmetic) -> str:
+def computed(walk: Walk, part: Arithmetic) -> str:
     """The value of an arithmetic expansion when it is plain; what is inside is walked in any case."""
     for inner in part.parts:
         if type(inner) is Substitution:
             walk.substitution(inner)
         elif type(inner) is Arithmetic:
-            arithmetic(walk, inner)
+            computed(walk, inner)
         elif type(inner) is Param and inner.argument is not None:
             joined(_pieces(walk, Word((inner,)), split=False))
     text = part.text.strip()
-    if text.isascii() and text.isdigit():
+    if text.isascii() and text.isdigit() and text[0] != "0":
         return text
-    found = re.fullmatch(r"(\d{1,6})\s*([-+*])\s*(\d{1,6})", text)
-    if found:
-        left, right = int(found[1]), int(found[3])
-        return str({"+": left + right, "-": left - right, "*": left * right}[found[2]])
-    return UNKNOWN
+    number = arithmetic.evaluate(walk, text)
+    return UNKNOWN if number is None else str(number)
 
 
 def _parameter(walk: Walk, part: Param, builder: _Builder, split: bool) -> None:
@@ -242,7 +244,8 @@ def _parameter(walk: Walk, part: Param, builder: _Builder, split: bool) -> None:
             builder.variable = name
         return
     if part.quoted or not split:
-        builder.add(value.text, False, value.taint, value.source)
+        # An element of a glob is one also in quotes: `for d in /*; do ... "$d"`.
+        builder.add(value.text, value.glob, value.taint, value.source)
     else:
         builder.split(value, walk.separators())
 
@@ -263,7 +266,7 @@ def _spread(
         if number:
             builder.close()
         if quoted:
-            builder.add(element.text, False, element.taint, element.source)
+            builder.add(element.text, element.glob, element.taint, element.source)
         else:
             builder.split(element, walk.separators())
 
@@ -280,13 +283,13 @@ def _elements(walk: Walk, name: str) -> list[Arg] | None:
 def _operated(walk: Walk, part: Param, elements: list[Arg]) -> list[Arg]:
     """Operators on all elements at once."""
     if part.op == ":":
-        wanted = _SLICE.fullmatch(one(walk, part.argument).text)
+        wanted = bounds(walk, one(walk, part.argument).text)
         if wanted is None:
             return [*elements, Arg(UNKNOWN)]
-        start = int(wanted[1])
+        start, length = wanted
         # Positional parameters count from 1 and "${@:0}" begins with the name of the shell.
         whole = [Arg("bash"), *elements] if part.name in ("@", "*") else elements
-        end = start + int(wanted[2]) if wanted[2] else None
+        end = None if length is None else max(0, start + length)
         return whole[start:end]
     if part.op in (":-", "-", ":+", "+"):
         if part.op in (":-", "-"):
@@ -359,7 +362,7 @@ def _operate(walk: Walk, part: Param, value: Arg) -> Arg:
     text = value.text
     result: str | None = None
     if op == ":":
-        result = _slice(one(walk, part.argument).text, text)
+        result = _slice(walk, one(walk, part.argument).text, text)
     elif op in ("/", "//"):
         pattern, new = _halves(walk, part.argument, part.quoted)
         if UNKNOWN not in text and UNKNOWN not in pattern and UNKNOWN not in new:
@@ -369,22 +372,58 @@ def _operate(walk: Walk, part: Param, value: Arg) -> Arg:
         if UNKNOWN not in pattern and UNKNOWN not in text:
             cut = patterns.without_prefix if op[0] == "#" else patterns.without_suffix
             result = cut(text, pattern, len(op) == 2)
+        elif op == "%%" and UNKNOWN not in pattern:
+            # What stays of a known beginning: "${PWD%%[!/]*}" is "/".
+            result = patterns.without_suffix(text, pattern, True) or None
+            result = result if result and UNKNOWN not in result and result.endswith("/") else None
     elif op[:1] in ("^", ","):
         one(walk, part.argument)
         change = str.upper if op[0] == "^" else str.lower
         result = change(text) if len(op) == 2 else change(text[:1]) + text[1:]
     elif op[:1] == "@":
-        how = op[1:] or one(walk, part.argument).text
-        result = {"U": text.upper(), "L": text.lower(), "u": text[:1].upper() + text[1:]}.get(how, text)
-    return Arg(UNKNOWN if result is None else result, False, value.taint, value.source)
+        result = _transformed(walk, op[1:] or one(walk, part.argument).text, value)
+    glob = value.glob and result is not None and result in (text, text.rstrip("/"))
+    if value.glob and result is not None and not glob:
+        # A part of the name of one element.
+        result = _GLOB_LETTER.sub(UNKNOWN, result)
+    return Arg(UNKNOWN if result is None else result, glob, value.taint, value.source)
 
 
-def _slice(wanted: str, text: str) -> str | None:
-    found = _SLICE.fullmatch(wanted)
+def _transformed(walk: Walk, how: str, value: Arg) -> str | None:
+    """`${x@U}` and its like; of `${x@P}` the commands in the value run."""
+    text = value.text
+    if how == "P":
+        if "$" not in text and "`" not in text:
+            return None if "\\" in text else text
+        with walk.subshell():
+            quoted = text.replace('"', '\\"')
+            output = walk.shell(Arg(f'printf %s "{quoted}"', False, value.taint, value.source), same=True)
+        return output.text
+    if how == "E":
+        return decode.escapes(text)
+    if how == "Q":
+        return text if _PLAIN.fullmatch(text) else "'" + text.replace("'", "'\\''") + "'"
+    changed = {"U": text.upper(), "L": text.lower(), "u": text[:1].upper() + text[1:]}
+    return changed.get(how)
+
+
+def bounds(walk: Walk, wanted: str) -> tuple[int, int | None] | None:
+    """Start and length of a slice `2:3`, which are arithmetic; None where they are not known."""
+    first, colon, rest = wanted.partition(":")
+    if "?" in first:
+        return None
+    start = int(first) if _NUMBER.fullmatch(first) else arithmetic.evaluate(walk, first)
+    if start is None or not colon:
+        return None if start is None else (start, None)
+    length = int(rest) if _NUMBER.fullmatch(rest) else arithmetic.evaluate(walk, rest)
+    return None if length is None else (start, length)
+
+
+def _slice(walk: Walk, wanted: str, text: str) -> str | None:
+    found = bounds(walk, wanted)
     if found is None:
         return None
-    start = int(found[1])
-    length = int(found[2]) if found[2] else None
+    start, length = found
     end = None if length is None else (start + length if length >= 0 else length)
     unknown = text.find(UNKNOWN)
     # A slice that ends before the first unknown piece is known: "${PWD:0:1}" is "/".

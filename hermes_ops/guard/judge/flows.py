@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..rules.secrets import secret_of
@@ -10,6 +12,7 @@ from . import decode
 from .invocation import REMOTE, SECRET, UNKNOWN, Arg, Stream, Target
 
 if TYPE_CHECKING:
+    from ..shell.tree import Script
     from .walk import Walk
 
 NOTHING = Stream(text="", piped=True)
@@ -83,12 +86,33 @@ def file_stream(walk: Walk, path: str) -> Stream:
         held = files.get(path) or files.get(walk.state.file_key(path, cwd))
         if held is not None:
             return held
+    number = descriptor(walk, path)
+    if number is not None:
+        if number == "0" and walk.input.piped:
+            return walk.input
+        return walk.state.descriptors.get(number, LOCAL)
     if path.startswith(("/dev/tcp/", "/dev/udp/")):
         return Stream(None, True, _REMOTE, path.replace(UNKNOWN, "?"))
     secret = secret_of(path, cwd, walk.home, walk.hermes_home)
     if secret:
         return Stream(None, True, _SECRET, secret)
     return LOCAL
+
+
+_DESCRIPTOR = re.compile(
+    r"/(?:dev/(?:stdin|(stdout)|fd/(\d+))|proc/(?:self|thread-self|\d+|\0)/fd/(\d+))", re.ASCII
+)
+
+
+def descriptor(walk: Walk, path: str) -> str | None:
+    """The number of the file descriptor that a path names: "0" for /dev/stdin, however it is spelt."""
+    cwd = walk.folder().path or ""
+    if "std" not in path and "fd/" not in path and not cwd.startswith(("/dev", "/proc")):
+        return None
+    found = _DESCRIPTOR.fullmatch(walk.state.file_key(path, cwd))
+    if found is None:
+        return None
+    return "1" if found[1] else found[2] or found[3] or "0"
 
 
 def completion(stream: Stream | Arg) -> bool:
@@ -111,18 +135,38 @@ def written(walk: Walk, targets: Sequence[Target], output: Stream) -> Stream:
     """Remember what a redirection writes to files; the output that goes on."""
     onward = output
     for target in targets:
-        if not target.writes or target.arg.text == UNKNOWN:
+        path = target.arg.text
+        if not target.writes or path == UNKNOWN:
             continue
-        if target.fd in ("", "1") or target.op in ("&>", "&>>", ">&"):
-            path = target.arg.text
-            remember(walk, path, output, target.op.endswith(">>"))
-            if not path.startswith(("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/")):
+        if target.fd in ("", "1") or target.op in ("&>", "&>>"):
+            number = descriptor(walk, path) if path not in walk.consumers else None
+            opened = walk.state.descriptors.get(f">{number}") if number is not None else None
+            if number is None or opened is not None:
+                remember(walk, opened.source if opened else path, output, target.op.endswith(">>"))
                 onward = NOTHING
     return onward
 
 
+@dataclass(slots=True)
+class Consumer:
+    """Commands that take what others write: `>(...)`, a coprocess."""
+
+    scripts: tuple[Script, ...]
+    number: int
+    content: Stream | None = None
+    kept: bool = False  # it goes on after the command it stands in: `exec > >(...)`
+    walked: bool = False  # it was looked at without what it gets
+
+    def takes(self, content: Stream) -> None:
+        self.content = content if self.content is None else concatenated([self.content, content])
+
+
 def remember(walk: Walk, path: str, content: Stream, appends: bool = False) -> None:
-    """A file of this line now holds something."""
+    """A file of this line now holds something, or a command that takes its input from there gets it."""
+    consumer = walk.consumers.get(path)
+    if consumer is not None:
+        consumer.takes(content)
+        return
     key = walk.state.file_key(path, walk.folder().path)
     files = walk.state.files
     if appends and key in files:

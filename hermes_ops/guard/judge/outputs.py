@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..rules.names import names as listed
-from . import answers, decode, flows, reading
+from . import answers, assignments, decode, flows, reading
 from .invocation import REMOTE, SECRET, UNKNOWN, Arg, Invocation, Stream
 
 if TYPE_CHECKING:
@@ -83,14 +83,29 @@ def output(walk: Walk, call: Invocation) -> Stream:
 
 
 def _echo(walk: Walk, call: Invocation) -> Stream:
-    return _printing(call, decode.echo(call.words()))
+    words = call.words()
+    text = decode.echo(words)
+    if walk.state.dialect not in _PLAIN_ECHO and "\\" in text:
+        # Its echo takes escapes where that of bash does not, and who knows which shell is called sh.
+        other = decode.escapes(text)
+        text = text if other == text else text + other
+    return _printing(call, text)
+
+
+_PLAIN_ECHO = frozenset(("bash", "fish", "rbash", "busybox"))
+
+
+def _print(walk: Walk, call: Invocation) -> Stream:
+    """print of zsh and ksh."""
+    return _printing(call, decode.escapes(decode.echo([word for word in call.words() if word != "-r"])))
 
 
 def _printf(walk: Walk, call: Invocation) -> Stream:
     words = call.words()
     if words[:1] == ["-v"] and len(words) > 2:
         text = decode.printf(words[2:])
-        walk.state.assign(words[1], Arg(text if text is not None else UNKNOWN))
+        taint, source = reading.tainted(call.argv[3:])
+        assignments.to(walk, words[1], Arg(UNKNOWN if text is None else text, False, taint, source))
         return flows.NOTHING
     return _printing(call, decode.printf(words))
 
@@ -191,6 +206,16 @@ def _tee(walk: Walk, call: Invocation) -> Stream:
     return call.stdin if call.stdin.piped else flows.ANYTHING
 
 
+def _fifo(walk: Walk, call: Invocation) -> Stream:
+    """mkfifo: what reads from these names gets what is written to them, in whatever order they stand."""
+    cwd = walk.folder().path
+    named = [arg for arg in call.operands(frozenset(("-m", "--mode"))) if arg.known]
+    if call.name == "mknod":
+        named = named[:1] if call.words()[-1:] == ["p"] else []
+    walk.fifos.update(walk.state.file_key(arg.text, cwd) for arg in named)
+    return flows.NOTHING
+
+
 def _sponge(walk: Walk, call: Invocation) -> Stream:
     """sponge: its file holds what came in."""
     return flows.NOTHING if list(call.operands()) else call.stdin
@@ -261,7 +286,7 @@ def _encrypted(walk: Walk, call: Invocation) -> Stream:
 _MAKERS = {
     "echo": _echo,
     "printf": _printf,
-    "print": _echo,
+    "print": _print,
     "curl": _fetched,
     "wget": _fetched,
     **{name: _network for name in ("nc", "ncat", "netcat", "socat", "telnet")},
@@ -270,6 +295,7 @@ _MAKERS = {
     **dict.fromkeys(DUMPS, _dump),
     "tee": _tee,
     "sponge": _sponge,
+    **dict.fromkeys(("mkfifo", "mknod"), _fifo),
     "dd": reading.dd,
     **dict.fromkeys(("cp", "mv", "ln", "install", "gcp"), _copied),
     **dict.fromkeys(listed("tar zip 7z 7za rar gzip bzip2 xz zstd bsdtar cpio"), _archive),

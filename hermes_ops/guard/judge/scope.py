@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from . import danger, expand
+from . import arithmetic, danger, expand
 from .invocation import UNKNOWN, Arg
 from .state import EMPTY, Folder, State, Value, fresh
 
@@ -96,7 +96,12 @@ class Scope:
         if key.startswith("-") and key[1:].isdigit():
             elements = list(value.values())
             return elements[int(key)] if int(key[1:]) <= len(elements) else EMPTY
-        return value.get(key.strip("\"'"), EMPTY)
+        key = key.strip("\"'")
+        found = value.get(key)
+        if found is None and not key.isdigit():
+            number = arithmetic.evaluate(self, key)
+            found = value.get(str(number)) if number is not None else None
+        return EMPTY if found is None else found
 
     def separators(self) -> str:
         value = self.state.variables.get("IFS")

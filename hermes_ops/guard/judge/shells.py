@@ -59,9 +59,9 @@ def shell(walk: Walk, call: Invocation) -> Stream:
             arguments = [*arguments, Arg(UNKNOWN)]
         builtins.judge_text(walk, call, text)
         zeroth = words[at + 1].text if at + 1 < len(words) else call.name
-        return walk.shell(text, call.stdin, arguments=arguments, zeroth=zeroth)
+        return walk.shell(text, call.stdin, arguments=arguments, zeroth=zeroth, dialect=call.name)
     if at < len(words) and not reads:
-        if words[at].text in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
+        if flows.descriptor(walk, words[at].text) == "0":
             return from_input(walk, call, [], interactive)
         return script(walk, call, words[at], words[at + 1 :])
     return from_input(walk, call, words[at:], interactive)
@@ -77,7 +77,7 @@ def script(walk: Walk, call: Invocation, path: Arg, arguments: list[Arg]) -> Str
         walk.report([reasons.OPAQUE_CODE.found(names.shown(call))], call)
     if stream.text is not None:
         text = Arg(stream.text, False, stream.taint, stream.source)
-        return walk.shell(text, call.stdin, arguments=arguments, zeroth=path.text)
+        return walk.shell(text, call.stdin, arguments=arguments, zeroth=path.text, dialect=call.name)
     return flows.ANYTHING
 
 
@@ -96,17 +96,14 @@ def from_input(walk: Walk, call: Invocation, arguments: list[Arg], interactive: 
     """Text that comes in on stdin."""
     stdin = call.stdin
     if not stdin.piped:
-        held = walk.state.descriptors.get("0")
-        if held is None:
-            return flows.ANYTHING
-        stdin = held
+        return flows.ANYTHING
     if stdin.taint & {REMOTE, OPAQUE}:
         builtins.origin(walk, call, stdin.taint, stdin.source)
     elif stdin.text is None and stdin is not flows.LOCAL:
         walk.report([reasons.OPAQUE_CODE.found(names.shown(call))], call)
     if stdin.text is not None:
         text = Arg(stdin.text, False, stdin.taint, stdin.source)
-        return walk.shell(text, arguments=arguments)
+        return walk.shell(text, arguments=arguments, dialect=call.name)
     # What such a shell prints is the answer to commands from elsewhere.
     return Stream(None, True, stdin.taint | _SHELL_OUTPUT, stdin.source or call.name)
 

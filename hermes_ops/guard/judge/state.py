@@ -53,7 +53,7 @@ class State:
     quits: bool = False  # exit, return or break: what follows in this list does not run after it
     dialect: str = "bash"  # the shell that runs this
     references: dict[str, str] = field(default_factory=dict)  # names that stand for other names
-    sinks: dict[str, str] = field(default_factory=dict)  # the files that descriptors write to
+    sink: str = ""  # the file that `exec >file` sends the output to
 
     @property
     def positional(self) -> list[Arg]:
@@ -77,7 +77,7 @@ class State:
             False,
             self.dialect,
             self.references.copy() if self.references else self.references,
-            self.sinks.copy() if self.sinks else {},
+            self.sink,
         )
 
     def assign(self, name: str, value: Value, also: bool = False) -> None:
@@ -148,7 +148,8 @@ class State:
         """The name under which a file of this line is remembered."""
         if not path.startswith("/"):
             path = posixpath.join(cwd or "", path)
-        return posixpath.normpath(path)
+        path = posixpath.normpath(path)
+        return path[1:] if path.startswith("//") else path
 
 
 @dataclass(slots=True)

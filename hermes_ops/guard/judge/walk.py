@@ -85,26 +85,50 @@ class Walk(Scope):
         self.unread = ""
         self.cut: list[str] = []  # texts that the walk did not come to the end of, the innermost first
         self.numbers = 0
+        self.input: Stream = NO_INPUT  # of the command that is being judged
+        self.consumers: dict[str, flows.Consumer] = {}  # by the path that is written to
+        self.fifos: set[str] = set()
+        self.first = self.state.fork()
 
     def substitution(self, part: Substitution) -> Arg:
         """Walk a command or process substitution: the text it stands for."""
         kind = part.kind
+        if kind == ">(":
+            self.numbers += 1
+            path = f"/dev/fd/{62 + self.numbers}"
+            self.consumers[path] = flows.Consumer((part.script,), self.numbers)
+            return Arg(path)
         with self.subshell():
-            output = self.script(part.script, ANY_OUTPUT if kind == ">(" else NO_INPUT)
+            output = self.script(part.script, NO_INPUT)
         if kind in ("$(", "`"):
             if output.text is None:
                 return Arg(UNKNOWN, False, output.taint, output.source)
             return Arg(output.text.rstrip("\n"), False, output.taint, output.source)
         self.numbers += 1
         path = f"/dev/fd/{62 + self.numbers}"
-        if kind == "<(":
-            self.state.files[path] = output
-        return Arg(path, False, output.taint if kind == "<(" else expand.CLEAN, output.source)
+        self.state.files[path] = output
+        return Arg(path, False, output.taint, output.source)
+
+    def settle(self, numbers: int, output: Stream) -> Stream:
+        """Walk the consumers that were opened since, with what they got; the output with theirs added."""
+        for path, consumer in list(self.consumers.items()):
+            if consumer.number <= numbers or consumer.kept:
+                continue
+            del self.consumers[path]
+            content = consumer.content
+            if content is None and consumer.walked:
+                continue
+            with self.subshell():
+                for script in consumer.scripts:
+                    printed = self.script(script, content or ANY_OUTPUT)
+                    if content is not None and (printed.text or printed.taint):
+                        output = flows.concatenated([output, printed])
+        return output
 
     # Lists, pipelines and compound commands.
 
-    def script(self, script: Script, stdin: Stream) -> Stream:
-        """Walk a list; its output."""
+    def script(self, script: Script, stdin: Stream, sinks: bool = False) -> Stream:
+        """Walk a list; its output. `sinks`: that goes where `exec >file` has sent it."""
         outputs: list[Stream] = []
         items = script.items
         at = 0
@@ -120,6 +144,9 @@ class Walk(Scope):
             else:
                 output = self.chain(items[at : end + 1], stdin)
             if output is not NO_OUTPUT:
+                if sinks and self.state.sink:
+                    flows.remember(self, self.state.sink, output, True)
+                    output = NO_OUTPUT
                 outputs.append(output)
             at = end + 1
         return flows.concatenated(outputs)
@@ -193,11 +220,14 @@ class Walk(Scope):
         """Walk a simple command, once for every value that its words may have."""
         outer = self.undecided
         self.undecided = {}
+        numbers = self.numbers
         output = self.simple_once(node, stdin, False)
         undecided = self.undecided
         self.undecided = outer
         if undecided:
             output = self.passes(node, stdin, undecided, output)
+        if self.consumers:
+            output = self.settle(numbers, output)
         return output
 
     def passes(self, node: Simple, stdin: Stream, undecided: dict[str, int], output: Stream) -> Stream:
@@ -235,7 +265,8 @@ class Walk(Scope):
                     self.state.assign(assignment.name, value, again)
                 word = value if isinstance(value, Arg) else EMPTY
                 assigned[assignment.name] = word
-                later.environment(self, assignment.name, word)
+                for held in (word,) if value is word else value.values():
+                    later.environment(self, assignment.name, held)
         targets: list[Target] = []
         if node.redirects:
             targets, stdin = assignments.redirected(self, node.redirects, stdin)
@@ -330,9 +361,35 @@ class Walk(Scope):
         self.run(text, NO_INPUT)
         try:
             later.uncalled(self)
+            if self.consumers:
+                self.close()
+            if self.fifos:
+                self.once_more(text)
         except Exhausted:
             self.cut.append(text)
             raise
+
+    def close(self) -> None:
+        """What was written to commands that run on has come to its end."""
+        for consumer in self.consumers.values():
+            consumer.kept = False
+        self.settle(0, NO_OUTPUT)
+
+    def once_more(self, text: str) -> None:
+        """A reader of a named pipe may stand before its writer: walk the text knowing what was written."""
+        held = {path: self.state.files[path] for path in self.fifos if path in self.state.files}
+        self.fifos.clear()
+        if not held:
+            return
+        findings, self.findings = self.findings, []
+        self.state = self.first.fork()
+        self.state.files = held
+        self.state.descriptors = {}
+        try:
+            self.run(text, NO_INPUT)
+        finally:
+            findings.extend(found for found in self.findings if found not in findings)
+            self.findings = findings
 
     def again_from_here(self) -> None:
         """Some steps more, to look at what the walk did not come to."""
@@ -348,6 +405,7 @@ class Walk(Scope):
         arguments: Sequence[Arg] = (),
         zeroth: str = "bash",
         same: bool = False,
+        dialect: str = "bash",
     ) -> Stream:
         """Judge nested shell text. `same`: in this shell (eval, source, trap), not in a child."""
         source = text.text
@@ -366,10 +424,13 @@ class Walk(Scope):
             self.state = state.fork()
             self.state.positional = list(arguments)
             self.state.zeroth = zeroth
+            self.state.dialect = dialect
         elif arguments:
             state.positional = list(arguments)
+        if UNKNOWN in source:
+            source = source.replace(UNKNOWN, expand.HOLE)
         try:
-            return self.run(source.replace(UNKNOWN, expand.HOLE) if UNKNOWN in source else source, stdin)
+            return self.run(source, stdin, not same)
         finally:
             self.depth -= 1
             self.text, self.ambient, self.ambient_source, self.place, self.wrappers, self.broken = outer
@@ -381,7 +442,7 @@ class Walk(Scope):
         self.place = place
         self.wrappers = ()
 
-    def run(self, text: str, stdin: Stream) -> Stream:
+    def run(self, text: str, stdin: Stream, sinks: bool = True) -> Stream:
         """Read a text and walk it; what cannot be read goes down the ladder."""
         try:
             if self.depth:
@@ -392,7 +453,7 @@ class Walk(Scope):
                 self.spend(min(len(text) // CHARACTERS_A_STEP, MOST_FOR_THE_TEXT))
             reading: Reading = reader.read(text)
             self.text = text
-            output = self.script(reading.script, stdin)
+            output = self.script(reading.script, stdin, sinks)
             if reading.problem:
                 unread.rest(self, reading, stdin)
                 return ANY_OUTPUT
@@ -429,7 +490,7 @@ class Walk(Scope):
         kept = self.findings
         self.findings = []
         try:
-            self.shell(Arg(text))
+            self.shell(Arg(text), dialect="sh")
             return self.findings
         except Exhausted:
             kept.extend(self.findings)
