@@ -172,7 +172,7 @@ def judge_call(walk: Walk, call: Call, function: Value) -> Value | None:
             return pass_on(walk, function, call.args, call.keywords, call)
         if name in GETTERS:
             return got(walk, call, function)
-        if name.startswith("hermes_cli."):
+        if name.startswith(("hermes_cli.", "hermes_ops.")):
             return host_command(walk, call)
         if name.startswith("ctypes."):
             return native(walk, call)

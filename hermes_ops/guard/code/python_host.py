@@ -64,11 +64,21 @@ def _host_code(walk: Walk, call: Call) -> Value:
 
 
 def host_command(walk: Walk, call: Call) -> Value | None:
-    """hermes_cli.plugins.disable("x"): what the host's own program does as `hermes plugins disable x`."""
-    words = [word for word in call.name.split(".")[1:] if word != "main"]
+    """hermes_cli.plugins.disable("x"): what the host's own program does as `hermes plugins disable x`.
+
+    hermes_ops.cli.main(["guard", "accept"]) is `hermes ops guard accept`, as accepted.accept is.
+    """
+    package, *words = call.name.split(".")
+    if package == "hermes_ops":
+        words = ["ops", *_OPS_CALLS.get(call.name, ())]
+    words = [word for word in words if word != "main"]
+    given = [one for arg in call.args for one in ([arg] if arg.is_text else arg.items or []) if one.is_text]
     if words:
-        walk.acts.run_words([Value("hermes"), *map(Value, words), *(arg for arg in call.args if arg.is_text)])
+        walk.acts.run_words([Value("hermes"), *map(Value, words), *given])
     return None
+
+
+_OPS_CALLS = {"hermes_ops.guard.accepted.accept": ("guard", "accept")}
 
 
 def _environment(walk: Walk, call: Call) -> Value:

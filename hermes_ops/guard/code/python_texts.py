@@ -133,6 +133,7 @@ def _run_file(walk: Walk, call: Call) -> Value:
     """runpy.run_path, execfile: a file of the code's own is judged, another one is a script like any."""
     path = call.arg(0, "path_name")
     if path is not None:
+        walk.acts.run_words([Value("python3"), path, *_arguments(walk)])
         content = walk.acts.read(path)
         if type(content.known) is str:
             walk.text(content.text)
@@ -145,10 +146,14 @@ def _run_module(walk: Walk, call: Call) -> Value:
     """runpy.run_module(name): as `python -m name` with the arguments of this code."""
     module = call.arg(0, "mod_name")
     if module is not None and module.is_text and module.is_known:
-        arguments = walk.attributes.get("sys.argv") or walk.member(Value(name="sys"), "argv")
-        rest = (arguments.items or [])[1:]
-        walk.acts.run_words([Value("python3"), Value("-m"), module, *rest])
+        walk.acts.run_words([Value("python3"), Value("-m"), module, *_arguments(walk)])
     return Value()
+
+
+def _arguments(walk: Walk) -> list[Value]:
+    """What a file or a module that the code runs finds in sys.argv."""
+    arguments = walk.attributes.get("sys.argv") or walk.member(Value(name="sys"), "argv")
+    return (arguments.items or [])[1:]
 
 
 def _console(walk: Walk, call: Call) -> Value:

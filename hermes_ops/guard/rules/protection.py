@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..judge.invocation import Arg, Invocation
 from ..verdict import Found
@@ -33,6 +34,8 @@ _SETTINGS = re.compile(
 )
 _YOLO_OPTIONS = names("--yolo --accept-hooks --safe-mode --ignore-user-config --ignore-rules")
 _HERMES_VALUED = names("-p --profile -m --model --provider -s --skills -t --toolsets")
+# Modules of python that run another one.
+_RUNNERS = names("runpy trace cProfile profile pdb")
 _SETTERS = names("export declare typeset local readonly env setx set setenv launchctl")
 
 
@@ -135,25 +138,65 @@ def _ops(part: str, given: list[str]) -> Iterator[Found]:
 def _check(invocation: Invocation) -> Iterable[Found]:
     if invocation.name in _SETTERS:
         return _set(invocation)
+    if invocation.name == "hermes-ops":
+        return _as_hermes(invocation, [Arg("ops"), *invocation.arguments])
     return _hermes(invocation)
 
 
-def _module(invocation: Invocation) -> Iterator[Found]:
-    """`python -m hermes_ops guard accept`, `python -m hermes_cli.main plugins disable x`."""
+def _as_hermes(invocation: Invocation, arguments: Sequence[Arg]) -> Iterator[Found]:
+    yield from _hermes(Invocation("hermes", [Arg("hermes"), *arguments], part=invocation.part))
+
+
+# Options of python, in clusters of one letter each; those that take a value end theirs.
+_VALUED_LETTERS = frozenset("WX")
+
+
+def _run_by_python(invocation: Invocation) -> tuple[str, str, Sequence[Arg]]:
+    """The module or the file that python runs, the other one "", and what it is given."""
     arguments = invocation.arguments
-    for index, argument in enumerate(arguments[:6]):
-        if argument.text == "-m" and index + 1 < len(arguments):
-            module = arguments[index + 1].text
-            rest = arguments[index + 2 :]
-            if module.startswith("hermes_ops"):
-                yield from _hermes(
-                    Invocation("hermes", [Arg("hermes"), Arg("ops"), *rest], part=invocation.part)
-                )
-            elif module.startswith("hermes_cli"):
-                yield from _hermes(Invocation("hermes", [Arg("hermes"), *rest], part=invocation.part))
-            return
-        if not argument.text.startswith("-"):
-            return
+    index = 0
+    while index < len(arguments):
+        text = arguments[index].text
+        index += 1
+        if not text.startswith("-"):
+            return "", text, arguments[index:]
+        if text.startswith("--"):
+            index += text == "--check-hash-based-pycs"
+            continue
+        for place, letter in enumerate(text[1:], 2):
+            value = text[place:]
+            if letter == "m":
+                module = value or (arguments[index].text if index < len(arguments) else "")
+                return module, "", arguments[index if value else index + 1 :]
+            if letter == "c":
+                return "", "", ()
+            if letter in _VALUED_LETTERS:
+                index += not value
+                break
+    return "", "", ()
+
+
+def _module(invocation: Invocation) -> Iterator[Found]:
+    """`python -m hermes_ops guard accept`, `python .../hermes_ops/__main__.py guard accept`."""
+    module, file, rest = _run_by_python(invocation)
+    if file:
+        path = posixpath.join(invocation.cwd or "", file)
+        folders = [part for part in path.split("/") if part not in ("", ".")]
+        if folders[-1:] == ["__main__.py"]:
+            del folders[-1]
+        last = folders[-1] if folders else ""
+        module = "hermes_ops" if last in PLUGIN_NAMES else ""
+        if last in ("hermes", "hermes-agent") or folders[-2:] == ["hermes_cli", "main.py"]:
+            module = "hermes_cli"
+    if module.partition(".")[0] == "hermes_ops":
+        yield from _as_hermes(invocation, [Arg("ops"), *rest])
+    elif module.partition(".")[0] == "hermes_cli":
+        yield from _as_hermes(invocation, rest)
+    elif module in _RUNNERS and rest:
+        python = Invocation(
+            "python3", [Arg("python3"), Arg("-m"), *rest], cwd=invocation.cwd, part=invocation.part
+        )
+        yield from _module(python)
 
 
 FAMILY = Family(
@@ -197,8 +240,21 @@ def _module_check(invocation: Invocation) -> Iterable[Found]:
 
 MODULES = Family(
     "protection-modules",
-    frozenset({"python", "python3", "python2"} | {f"python3.{minor}" for minor in range(6, 16)}),
+    names("python python2 python3 pypy pypy3") | {f"python3.{minor}" for minor in range(6, 16)},
     _module_check,
-    examples=(("python3 -m hermes_ops guard accept", "guard.policy-accepted"),),
-    silent=("python3 -m pytest", "python3 -m hermes_ops guard status"),
+    examples=(
+        ("python3 -m hermes_ops guard accept", "guard.policy-accepted"),
+        ("python3 -I ~/.hermes/plugins/hermes_ops/__main__.py guard accept --yes", "guard.policy-accepted"),
+        ("python3 -Im hermes_ops.__main__ guard accept", "guard.policy-accepted"),
+        ("env -i setsid python3 /opt/suite/hermes-ops guard accept --yes", "guard.policy-accepted"),
+        ("python3 -m runpy hermes_ops guard accept", "guard.policy-accepted"),
+        ("python3 /opt/venv/bin/hermes plugins disable hermes-ops", "guard.disabled"),
+    ),
+    silent=(
+        "python3 -m pytest",
+        "python3 -m hermes_ops guard status",
+        "python3 ~/.hermes/plugins/hermes_ops/__main__.py guard log",
+        "python3 hermes_ops/tests/run.py guard accept",
+        "python3 accept.py guard accept",
+    ),
 )

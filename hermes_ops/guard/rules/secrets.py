@@ -113,6 +113,7 @@ _HERMES = {
     "google_client_secret.json": "the agent's logins",
 }
 _HERMES_PROFILES = "profiles"
+_SEAL_KEY = ["ops", "guard", "key"]
 _PUBLIC = names(
     "known_hosts known_hosts.old config authorized_keys authorized_keys2 environment rc pubring.kbx "
     "pubring.gpg trustdb.gpg gpg.conf gpg-agent.conf dirmngr.conf common.conf allowed_signers"
@@ -215,6 +216,8 @@ def _kind(parts: list[str], everything: bool, home: str, hermes_home: str, whole
     if hermes is not None:
         if not hermes:
             return "the agent's own home" if whole or everything else None
+        if hermes == _SEAL_KEY:
+            return "the key that seals the guard's policy"
         return _HERMES.get(hermes[0]) or _by_name(name, parts)
     if below:
         found = _in_home(below)
