@@ -13,6 +13,7 @@ from . import (
     flows,
     interpreters,
     later,
+    links,
     names,
     nets,
     outputs,
@@ -148,6 +149,8 @@ def _command(
             return flows.written(walk, targets, output) if targets else output
     if not words:
         return flows.written(walk, targets, flows.NOTHING) if targets else flows.NOTHING
+    if walk.links:
+        words = links.resolved(walk, words)
     call = Invocation(
         name,
         words,
@@ -297,7 +300,7 @@ def _env(walk: Walk, words: list[Arg], begin: int, assigned: dict[str, Arg]) -> 
 
 
 def _sudo(walk: Walk, words: list[Arg], begin: int, assigned: dict[str, Arg]) -> None:
-    """`sudo -s 'text'` and `sudo -i 'text'` give the text to a shell."""
+    """`sudo -s 'text'` and `sudo -i 'text'` give the text to a shell, which else reads its input."""
     options = {word.text for word in words[1:begin]}
     shell = any(
         text in ("--shell", "--login")
@@ -306,6 +309,8 @@ def _sudo(walk: Walk, words: list[Arg], begin: int, assigned: dict[str, Arg]) ->
     )
     if shell and begin < len(words) and " " in words[begin].text:
         walk.shell(Arg(" ".join(word.text for word in words[begin:])))
+    elif shell and begin == len(words) and walk.input.piped:
+        shells.from_input(walk, Invocation("sh", [*words], stdin=walk.input), [], False)
 
 
 def _nsenter(walk: Walk, words: list[Arg], begin: int, assigned: dict[str, Arg]) -> None:

@@ -19,7 +19,7 @@ EVERYDAY = (
         "grep egrep fgrep zgrep rg ag ack ugrep git-grep fzf sed gsed awk gawk mawk nawk cut tr sort uniq "
         "join paste rev shuf look split csplit jq gojq yq xq tomlq dasel miller mlr xsv qsv csvcut csvgrep "
         "csvlook xmllint xmlstarlet pup htmlq sqlite3 psql mysql mariadb duckdb clickhouse-client "
-        "redis-cli find fd fdfind locate plocate ctags cscope sgrep semgrep ast-grep sg codespell aspell "
+        "redis-cli find fd fdfind locate plocate ctags cscope sgrep semgrep ast-grep codespell aspell "
         "hunspell expr test [ [[ let bc dc factor numfmt"
     )
     # questions about programs

@@ -122,8 +122,8 @@ def test_no_program_that_runs_its_words_counts_as_one_for_which_words_are_data()
     assert EVERYDAY.isdisjoint(SHELLS)
     assert EVERYDAY.isdisjoint(LANGUAGES)
     assert not {name for name in EVERYDAY & frozenset(INTERPRETERS) if "awk" not in name}
-    # Of wrappers only those that have another use as well.
-    assert not EVERYDAY & frozenset(WRAPPERS) - {"command", "time"}
+    # `command -v` only asks.
+    assert EVERYDAY & frozenset(WRAPPERS) == {"command"}
 
 
 def test_every_program_of_the_tables_is_looked_at() -> None:
