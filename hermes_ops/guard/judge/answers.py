@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ..rules.names import names as listed
-from . import decode, flows
+from . import danger, decode, flows
 from .invocation import FOUND, FOUND_ALL, SECRET, UNKNOWN, Arg, Invocation, Stream
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def _find(walk: Walk, call: Invocation) -> Stream:
     end = decode.ZERO if "-print0" in texts else "\n"
     narrowed = any(_NARROWS.match(text) and not _NARROWS_LITTLE.match(text) for text in texts)
     lines = []
-    for root in roots[:4]:
+    for root in sorted(roots, key=danger.of_value, reverse=True)[:4]:
         base = root.text.rstrip("/")
         if name is None:
             lines.append(root.text)

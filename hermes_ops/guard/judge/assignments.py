@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..shell.tree import Assignment, Redirect
-from . import arithmetic, expand, flows
+from . import arithmetic, expand, flows, links
 from .invocation import REMOTE, UNKNOWN, Arg, Stream, Target
 from .state import Value
 
@@ -93,6 +93,8 @@ def _connected(walk: Walk, redirect: Redirect, argument: Arg, targets: list[Targ
     fd = _number(walk, redirect.fd) if redirect.fd else ""
     descriptors = walk.state.descriptors
     opened = descriptors.get(f">{argument.text}") if op == ">&" else None
+    if walk.links:
+        argument = Arg(links.through(walk, argument.text), argument.glob, argument.taint, argument.source)
     if opened is not None:
         # What goes to a descriptor goes to the file that was opened for it.
         op, argument = ">>", Arg(opened.source, False, argument.taint)

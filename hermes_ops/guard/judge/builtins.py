@@ -6,7 +6,7 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
-from . import arithmetic, conditions, decode, expand, flows, later, lines, names, reasons
+from . import arithmetic, conditions, decode, expand, flows, later, lines, links, names, reasons
 from .invocation import OPAQUE, REMOTE, UNKNOWN, Arg, Invocation, Stream
 from .state import EMPTY, Folder
 from .wrappers import ASSIGNMENT
@@ -32,6 +32,8 @@ def unescaped(text: str) -> str:
 def change_folder(walk: Walk, path: str) -> None:
     """What `cd path` does to the current folder."""
     here = walk.folder()
+    if walk.links:
+        path = links.through(walk, path, True)
     if path == "-":
         new: str | None = here.previous
     elif UNKNOWN in path:

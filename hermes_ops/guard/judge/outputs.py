@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..rules.names import names as listed
-from . import answers, assignments, decode, flows, reading
+from . import answers, assignments, decode, flows, links, reading
 from .invocation import REMOTE, SECRET, UNKNOWN, Arg, Invocation, Stream
 
 if TYPE_CHECKING:
@@ -223,6 +223,8 @@ def _sponge(walk: Walk, call: Invocation) -> Stream:
 
 def _copied(walk: Walk, call: Invocation) -> Stream:
     """cp, mv, ln, install: the copy holds what the original holds."""
+    if call.name == "ln":
+        links.made(walk, call)
     names = [arg for arg in call.operands(frozenset(("-m", "-o", "-g", "-t"))) if arg.known]
     if len(names) >= 2:
         target = names[-1].text
@@ -295,6 +297,7 @@ _MAKERS = {
     **dict.fromkeys(DUMPS, _dump),
     "tee": _tee,
     "sponge": _sponge,
+    **dict.fromkeys(("mount", "umount"), links.mounted),
     **dict.fromkeys(("mkfifo", "mknod"), _fifo),
     "dd": reading.dd,
     **dict.fromkeys(("cp", "mv", "ln", "install", "gcp"), _copied),

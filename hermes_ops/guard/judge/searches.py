@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ..rules.names import names as listed
-from . import answers, decode, flows, names, shells
+from . import answers, danger, decode, flows, names, shells
 from .invocation import UNKNOWN, Arg, Invocation, Stream
 from .wrappers import Wrapper, command_start
 
@@ -42,7 +42,8 @@ _PARALLEL = Wrapper(
 )
 
 
-MOST_LINES = 8
+MOST_LINES = 12
+MOST_ROOTS = 3
 
 
 def _xargs(walk: Walk, call: Invocation) -> Stream | None:
@@ -85,11 +86,12 @@ def _xargs(walk: Walk, call: Invocation) -> Stream | None:
     if text is None:
         lines = []
     elif replacement:
-        lines = [[line.strip()] for line in text.splitlines() if line.strip()][:MOST_LINES]
+        split = text.split(separator) if separator else text.splitlines()
+        lines = [[line] for line in _most([line.strip() for line in split if line.strip()])]
     elif separator:
         lines = [[piece.strip("\n") for piece in text.split(separator) if piece.strip("\n")]]
     else:
-        lines = [[piece.strip("'\"") for piece in text.split()]]
+        lines = [[_unquoted(piece) for piece in _XARGS_WORD.findall(text)]]
     # What xargs reads is no input of its command, but the words may be meant so: here-documents behind them.
     inner = stdin if text is not None else Stream()
     if not lines:
@@ -100,17 +102,36 @@ def _xargs(walk: Walk, call: Invocation) -> Stream | None:
             command = [*command, Arg(UNKNOWN, False, stdin.taint, stdin.source)]
         return walk.words(command, inner, appended=stdin.piped or call.appended)
     # Without the words too: a here-document behind xargs is meant for the command as often as for xargs.
-    output = walk.words(command, inner)
-    if output.text:
-        return output
+    walk.words(command, inner)
+    outputs = []
     for line in lines:
-        given = [Arg(piece, False, stdin.taint, stdin.source) for piece in line]
+        given = [Arg(piece, _is_glob(piece), stdin.taint, stdin.source) for piece in line]
         if replacement:
-            output = walk.words(_replaced(command, replacement, given[0]), inner)
+            outputs.append(walk.words(_replaced(command, replacement, given[0]), inner))
         else:
             more = unknown_too and any(piece.endswith(UNKNOWN) for piece in line)
-            output = walk.words([*command, *given], inner, appended=more)
-    return output
+            outputs.append(walk.words([*command, *given], inner, appended=more))
+    return flows.concatenated(outputs)
+
+
+_XARGS_WORD = re.compile(r"""(?:[^\s'"\\]|\\[\s\S]|'[^'\n]*'?|"[^"\n]*"?)+""")
+_XARGS_QUOTED = re.compile(r"""\\([\s\S])|'([^'\n]*)'?|"([^"\n]*)"?""")
+
+
+def _unquoted(word: str) -> str:
+    """A word as xargs takes it, quotes and backslashes taken away."""
+    return _XARGS_QUOTED.sub(lambda found: found[1] or found[2] or found[3] or "", word)
+
+
+def _is_glob(text: str) -> bool:
+    """Names come from elsewhere: where one is a pattern, it stood for what it matches before."""
+    return "*" in text or "?" in text
+
+
+def _most(lines: list[str]) -> list[str]:
+    """The lines that are looked at one by one: of too many the most dangerous, and an unknown one."""
+    kept, more = danger.most(lines, MOST_LINES)
+    return [*kept, UNKNOWN] if more else kept
 
 
 def _replaced(command: list[Arg], mark: str, value: Arg) -> list[Arg]:
@@ -119,7 +140,7 @@ def _replaced(command: list[Arg], mark: str, value: Arg) -> list[Arg]:
     return [
         Arg(
             word.text.replace(mark, value.text),
-            word.glob,
+            word.glob or value.glob,
             word.taint | value.taint,
             word.source or value.source,
         )
@@ -146,7 +167,7 @@ def _parallel(walk: Walk, call: Invocation) -> Stream | None:
         ]
     if not command:
         # Without a command every value is a command line.
-        for value in values[:MOST_LINES]:
+        for value in _most_values(values):
             walk.shell(value)
         if not values and call.stdin.piped:
             shells.from_input(walk, call, [], False)
@@ -157,13 +178,20 @@ def _parallel(walk: Walk, call: Invocation) -> Stream | None:
         named = [word for word in command if not _PLACE.search(word.text)]
         walk.words(named, Stream(), appended=call.stdin.piped)
         values = [Arg(UNKNOWN, False, call.stdin.taint, call.stdin.source)]
-    for value in values[:MOST_LINES]:
+    for value in _most_values(values):
         if _PLACE.search(text):
             line = _PLACE.sub(lambda _, value=value: value.text, text)
         else:
             line = f"{text} {value.text}"
         walk.shell(Arg(line, glob, value.taint, value.source))
     return flows.ANYTHING
+
+
+def _most_values(values: list[Arg]) -> list[Arg]:
+    if len(values) <= MOST_LINES:
+        return values
+    ranked = sorted(values, key=danger.of_value, reverse=True)
+    return [*ranked[:MOST_LINES], Arg(UNKNOWN, False, ranked[0].taint, ranked[0].source)]
 
 
 _FIND_EXEC = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
@@ -199,7 +227,7 @@ def _find(walk: Walk, call: Invocation) -> Stream | None:
             finally:
                 walk.wrappers = outer
         else:
-            for root in roots[:3]:
+            for root in sorted(roots, key=danger.of_value, reverse=True)[:MOST_ROOTS]:
                 walk.words(_replaced(command, "{}", _below(root, name)), Stream())
         at = end + 1
     return None
@@ -213,16 +241,36 @@ def _below(root: Arg, name: str | None) -> Arg:
     return Arg(text, root.glob, root.taint, root.source)
 
 
+_FD_VALUED = frozenset(
+    f"-{name}"
+    for name in listed("t e E d c S o j -type -extension -exclude -max-depth -changed-within -size -owner")
+)
+_FD_RUNS = frozenset(("-x", "--exec", "-X", "--exec-batch"))
+_EVERYTHING = frozenset(("", ".", ".*", "^"))
+
+
 def _fd(walk: Walk, call: Invocation) -> Stream | None:
     words = call.argv
-    for at, word in enumerate(words):
-        if word.text in ("-x", "--exec", "-X", "--exec-batch"):
-            command = words[at + 1 :]
-            if not any(re.search(r"\{[./]*\}", each.text) for each in command):
-                command = [*command, Arg("./" + UNKNOWN)]
-            walk.words(_replaced(command, "{}", Arg("./" + UNKNOWN)), Stream())
-            break
+    at = next((at for at, word in enumerate(words) if word.text in _FD_RUNS), 0)
+    if not at:
+        return None
+    operands = list(Invocation("fd", words[:at]).operands(_FD_VALUED))
+    narrowed = bool(operands) and operands[0].text not in _EVERYTHING
+    options = [word.text for word in words[1:at] if word.text[:1] == "-"]
+    narrowed = narrowed or any(
+        option[:2] in ("-e", "-E", "-S", "-t") or option[:3] == "--e" for option in options
+    )
+    command = words[at + 1 :]
+    if not any(_FD_PLACE.search(word.text) for word in command):
+        command = [*command, Arg("{}")]
+    for root in operands[1:][:MOST_ROOTS] or [Arg(".")]:
+        found = Arg(root.text.rstrip("/") + "/" + (UNKNOWN if narrowed else "*"), not narrowed)
+        replaced = [_replaced([word], "{}", found)[0] for word in command]
+        walk.words(replaced, Stream())
     return None
+
+
+_FD_PLACE = re.compile(r"\{[./]*\}")
 
 
 HANDLERS = {

@@ -88,6 +88,8 @@ class Walk(Scope):
         self.input: Stream = NO_INPUT  # of the command that is being judged
         self.consumers: dict[str, flows.Consumer] = {}  # by the path that is written to
         self.fifos: set[str] = set()
+        self.links: dict[str, str] = {}  # the paths of links that this line makes, and where they lead to
+        self.mounts: set[str] = set()
         self.first = self.state.fork()
 
     def substitution(self, part: Substitution) -> Arg:
