@@ -7,7 +7,7 @@ Neither a header nor a query stands in the text of any error.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
@@ -43,6 +43,7 @@ def request(
     timeout: float = 15.0,
     max_bytes: int = 1_000_000,
     tries: int = 1,
+    may_follow: Callable[[str], bool] | None = None,
 ) -> Answer:
     """One request, redirects (at most 5) followed within it; any status is an answer.
 
@@ -50,6 +51,7 @@ def request(
     nothing is followed when there are any, and a body never leaves the origin. With ``tries`` > 1 429 and 5xx
     are tried again after Retry-After (or 1, 2, 4 s), as is a connection that was not made, and any broken
     answer to a GET, as long as the time allows. Proxies of the environment are used, except to loopback.
+    ``may_follow`` is asked of every address that a redirect leads to, before anything is sent there.
     Raises Unreadable: time over, too large, connection refused, TLS, not http(s), a cut body.
     """
     deadline = time.monotonic() + timeout
@@ -58,7 +60,9 @@ def request(
         answer, why, again = None, "", False
         # What is raised below has no context: the error that led to it may hold a header.
         try:
-            answer = _follow(url, method, headers or {}, secret_headers or {}, body, max_bytes, deadline)
+            answer = _follow(
+                url, method, headers or {}, secret_headers or {}, body, max_bytes, deadline, may_follow
+            )
         except TimeOver:
             why = f"no complete answer within {timeout:g} s"
         except Broken as error:
@@ -123,6 +127,7 @@ def _follow(
     body: bytes | None,
     max_bytes: int,
     deadline: float,
+    may_follow: Callable[[str], bool] | None,
 ) -> Answer:
     home, secret = _checked(url), dict(secrets)
     here = home
@@ -136,6 +141,8 @@ def _follow(
         there = _checked(urljoin(here.geturl(), quote(to.encode("latin-1", "replace"), safe=_SAFE)))
         if here.scheme == "https" and there.scheme == "http" and secrets:
             stop(f"is redirected from https to {shown(there.geturl())}, where a key would be readable by all")
+        if may_follow is not None and not may_follow(there.geturl()):
+            stop(f"is redirected to {shown(there.geturl())}, which is not asked")
         if answer.status == 303 or (answer.status in (301, 302) and method == "POST"):
             method, body = "GET", None
         if origin(there.geturl()) != origin(home.geturl()):

@@ -69,11 +69,16 @@ def unpack(entry: Entry, budget: Budget, nesting: int = 1) -> Unpacked:
         return result
     if nesting > MAX_NESTING:
         result.hits.append(
-            _hit(entry, WARNING, f"archives in archives, more than {MAX_NESTING} deep: not opened")
+            _hit(
+                entry,
+                WARNING,
+                f"archives in archives, more than {MAX_NESTING} deep: not opened",
+                is_unread=True,
+            )
         )
         return result
     if not entry.is_whole or entry.tail:
-        result.hits.append(_hit(entry, WARNING, "an archive too large to open"))
+        result.hits.append(_hit(entry, WARNING, "an archive too large to open", is_unread=True))
         return result
     try:
         for member in _members(entry, kind.detail, budget, result.hits):
@@ -86,7 +91,9 @@ def unpack(entry: Entry, budget: Budget, nesting: int = 1) -> Unpacked:
         pass
     except _FAULTS as error:
         result.hits.append(
-            _hit(entry, WARNING, f"broken: {type(error).__name__}; the rest was not looked at")
+            _hit(
+                entry, WARNING, f"broken: {type(error).__name__}; the rest was not looked at", is_unread=True
+            )
         )
     return result
 
@@ -129,7 +136,9 @@ def _zip(entry: Entry, budget: Budget, hits: list[Hit]) -> Iterator[Entry]:
             if name.endswith("/"):
                 continue
             if info.flag_bits & 1:
-                hits.append(_hit(entry, ERROR, f"{name[:100]!r} is encrypted: it cannot be looked at"))
+                hits.append(
+                    _hit(entry, ERROR, f"{name[:100]!r} is encrypted: it cannot be looked at", is_unread=True)
+                )
                 continue
             with archive.open(info) as opened:
                 content = _read(entry, opened, budget, hits)
@@ -183,7 +192,8 @@ def _spend(entry: Entry, size: int, budget: Budget, hits: list[Hit]) -> None:
             _hit(
                 entry,
                 ERROR if is_bomb else WARNING,
-                f"{'a bomb: ' if is_bomb else ''}over {MAX_SKILL} bytes unpacked; the rest was not looked at",
+                f"{'a bomb: ' if is_bomb else ''}over {MAX_SKILL:,} bytes unpacked; not looked at further",
+                is_unread=True,
             )
         )
         budget.size = 0
@@ -193,7 +203,8 @@ def _spend(entry: Entry, size: int, budget: Budget, hits: list[Hit]) -> None:
 def _count(entry: Entry, budget: Budget, hits: list[Hit]) -> None:
     budget.members -= 1
     if budget.members < 0:
-        hits.append(_hit(entry, WARNING, f"more than {MAX_MEMBERS} members; the rest was not looked at"))
+        said = f"more than {MAX_MEMBERS:,} members; the rest was not looked at"
+        hits.append(_hit(entry, ERROR, said, is_unread=True))
         raise _Stop
 
 
@@ -221,5 +232,5 @@ def _clean(name: str) -> str:
     return "/".join(part for part in name.replace("\\", "/").split("/") if part not in ("", ".", "..")) or "-"
 
 
-def _hit(entry: Entry, severity: str, text: str) -> Hit:
-    return Hit("skill.archive", severity, entry.path, 0, text, match=text)
+def _hit(entry: Entry, severity: str, text: str, *, is_unread: bool = False) -> Hit:
+    return Hit("skill.archive", severity, entry.path, 0, text, match=text, is_unread=is_unread)

@@ -73,7 +73,7 @@ def folder_skills(root: Path, origin: str, *, only_own: bool = False) -> list[Sk
         skill.is_loose = bool(owned)
         found.append(skill)
     if limited and found:
-        found[0].limited = limited
+        found[0].limited = found[0].limited or limited
     return found
 
 
@@ -94,7 +94,7 @@ def _load(name: str, origin: str, root: Path, folder: str, paths: Iterable[str])
     left = MAX_SKILL
     for number, path in enumerate(sorted(paths)):
         if number >= MAX_ENTRIES:
-            skill.limited = f"more than {MAX_ENTRIES} files"
+            skill.limited = f"more than {MAX_ENTRIES:,} files"
             break
         entry = _entry(root / path[cut:], path[cut:], left)
         left -= len(entry.data) + len(entry.tail)
@@ -144,7 +144,7 @@ def _listed(root: Path) -> tuple[list[str], str]:
     for path in _walk(root, "", 0):
         found.append(path)
         if len(found) >= MAX_LISTED:
-            return found, f"more than {MAX_LISTED} files"
+            return found, f"more than {MAX_LISTED:,} files in all"
     return found, ""
 
 

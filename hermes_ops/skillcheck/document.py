@@ -115,6 +115,18 @@ class Document:
         """A line of the source, "" where there is none."""
         return self.source_lines[number - 1] if 0 < number <= len(self.source_lines) else ""
 
+    def passage(self, line: int) -> str:
+        """The block of code or the paragraph that a line of the source stands in, blanks counted as one."""
+        fence = self.fence_at(self.start_of(line))
+        if fence is not None:
+            return " ".join(fence.code.split())
+        lines, first, last = self.source_lines, line - 1, line
+        while 0 < first < len(lines) and lines[first - 1].strip():
+            first -= 1
+        while last < len(lines) and lines[last].strip():
+            last += 1
+        return " ".join(" ".join(lines[max(0, first) : last]).split())
+
     def is_hidden(self, line: int) -> bool:
         """Whether something that is not shown stands on a line."""
         return any(

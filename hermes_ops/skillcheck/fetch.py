@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import ipaddress
 import re
+from functools import partial
 from urllib.parse import quote, urlsplit
 
 from ..core import http
@@ -33,9 +35,9 @@ def fetch(url: str) -> tuple[list[Skill], list[Hit]]:
     Raises OpsError for an address that cannot be taken, Unreadable when it cannot be fetched.
     """
     direct, below = resolved(url)
-    answer = http.request(direct, timeout=TIMEOUT, max_bytes=MAX_BYTES, tries=2)
-    if not _may_be_asked(answer.url):
-        raise Unreadable(http.shown(url), "it is redirected to an address without https")
+    answer = http.request(
+        direct, timeout=TIMEOUT, max_bytes=MAX_BYTES, tries=2, may_follow=partial(_may_follow, direct)
+    )
     if answer.status != 200:
         raise Unreadable(http.shown(direct), f"HTTP status {answer.status}")
     return skills_in(answer.body, url, below)
@@ -140,3 +142,19 @@ def _may_be_asked(url: str) -> bool:
     except ValueError:
         return False
     return parts.scheme.lower() == "https" or (parts.scheme.lower() == "http" and host in _LOOPBACK)
+
+
+def _may_follow(first: str, url: str) -> bool:
+    """Whether a redirect is followed: https alone, and from elsewhere never to this machine."""
+    return _may_be_asked(url) and (_is_near(first) or not _is_near(url))
+
+
+def _is_near(url: str) -> bool:
+    """Whether an address names this machine or its network by number or by `localhost`."""
+    host = (urlsplit(url).hostname or "").lower().rstrip(".")
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return not ipaddress.ip_address(host).is_global
+    except ValueError:
+        return re.fullmatch(r"[\d.]+|0x[\da-f.x]+", host) is not None

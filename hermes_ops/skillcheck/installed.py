@@ -29,15 +29,17 @@ class Installed:
     findings: list[Located] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
     recorded: dict[str, recorded.Record] = field(default_factory=dict)
+    lost: set[str] = field(default_factory=set)
+    is_emptied: bool = False
 
 
-def scan_installed(home: Path, only: tuple[str, ...] = ()) -> Installed:
+def scan_installed(home: Path, only: tuple[str, ...] = (), *, is_replaced: bool = False) -> Installed:
     """Scan the skills of a home and of its profiles, and compare them with their records.
 
     ``only`` names skills ("default/deploy", "deploy") to look at; then nothing is said of others.
-    Raises Unreadable when the record is damaged.
+    Raises Unreadable when the record is damaged; not when it is replaced anyway (``is_replaced``).
     """
-    found = Installed(recorded=recorded.read(home))
+    found = _beginning(home, is_replaced)
     seen: set[str] = set()
     for profile in profiles(home):
         roots = roots_of(profile.home)
@@ -52,6 +54,18 @@ def scan_installed(home: Path, only: tuple[str, ...] = ()) -> Installed:
     if not only:
         _gone(found)
     return found
+
+
+def _beginning(home: Path, is_replaced: bool) -> Installed:
+    try:
+        known = recorded.read(home)
+        return Installed(
+            recorded=known, lost=recorded.lost(home, known), is_emptied=recorded.is_emptied(home, known)
+        )
+    except Unreadable:
+        if not is_replaced:
+            raise
+        return Installed()
 
 
 def record_installed(
@@ -114,7 +128,9 @@ def _take(found: Installed, skill: Skill) -> None:
     if known is not None:
         found.findings += _extra(skill, recorded.compare(skill, known))
     else:
-        found.findings += _extra(skill, iter((recorded.not_recorded(found.recorded),)))
+        was_recorded = found.is_emptied or skill.name in found.lost
+        hit = recorded.not_recorded(found.recorded, was_recorded=was_recorded)
+        found.findings += _extra(skill, iter((hit,)))
 
 
 def _extra(skill: Skill, hits: Iterator[Hit]) -> list[Located]:

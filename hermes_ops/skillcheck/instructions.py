@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .context import ABOUT_ATTACKS, EXAMPLES
 from .document import Document
@@ -71,6 +71,10 @@ def limited(hits: Iterable[Hit]) -> list[Hit]:
         counts[group] = counts.get(group, 0) + 1
         if counts[group] <= MAX_OF_ONE_RULE:
             kept.append(hit)
+        else:  # who accepts the last one accepts what is left out: it belongs to what is accepted
+            at = max(i for i, one in enumerate(kept) if (one.rule, one.severity) == group)
+            left_out = " ".join((hit.text, hit.match, *hit.evidence))
+            kept[at] = replace(kept[at], match=f"{kept[at].match}\n{left_out}")
     return sorted(kept, key=lambda one: one.line)
 
 

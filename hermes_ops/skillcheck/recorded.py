@@ -1,4 +1,8 @@
-"""`<home>/ops/skills/recorded.json`: the files of installed skills as somebody trusted them."""
+"""`<home>/ops/skills/recorded.json`: the files of installed skills as somebody trusted them.
+
+The names alone stand in `<home>/ops/skills-recorded.json` too, so that a record which is emptied, cut or
+removed is noticed. Whoever can rewrite both files can rewrite what is trusted.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +37,22 @@ def read(home: Path) -> dict[str, Record]:
     return _records(state(home).read())
 
 
+def names_state(home: Path) -> StateFile:
+    """The state file that keeps the names of what was recorded."""
+    path = home / "ops" / "skills-recorded.json"
+    return StateFile(path, FORMAT, lambda: {"names": []}, lambda data: typed(list[str], data["names"]))
+
+
+def is_emptied(home: Path, known: Mapping[str, Record]) -> bool:
+    """Whether there is a record that holds nothing."""
+    return not known and state(home).path.exists()
+
+
+def lost(home: Path, known: Mapping[str, Record]) -> set[str]:
+    """Names that were recorded and that the record does not hold. Raises Unreadable for a damaged file."""
+    return set(typed(list[str], names_state(home).read()["names"])) - set(known)
+
+
 def record(home: Path, skills: list[Skill], forget: set[str], now: float) -> Path | None:
     """Record skills as they are now, and forget those of `forget`.
 
@@ -44,7 +64,10 @@ def record(home: Path, skills: list[Skill], forget: set[str], now: float) -> Pat
             known.pop(name, None)
         for skill in skills:
             known[skill.name] = {"at": now, "files": prints(skill)}
-        return opened.damaged
+        names, damaged = sorted(known), opened.damaged
+    with names_state(home).changing() as opened:
+        opened.data["names"] = names
+    return damaged
 
 
 def prints(skill: Skill) -> dict[str, str]:
@@ -75,8 +98,11 @@ def compare(skill: Skill, known: Record) -> Iterator[Hit]:
         yield Hit("skill.changed", ERROR, "", 0, text, match=f"more {len(differing)}")
 
 
-def not_recorded(known: Mapping[str, Record]) -> Hit:
+def not_recorded(known: Mapping[str, Record], *, was_recorded: bool = False) -> Hit:
     """The finding on a skill that has no record; nothing but a remark before anything was recorded."""
+    if was_recorded:
+        text = "its record is gone: whether it changed is not known"
+        return Hit("skill.not-recorded", WARNING, "", 0, text, match="lost")
     severity = WARNING if known else "info"
     text = "it was not there when skills were recorded" if known else "nothing is recorded yet"
     return Hit("skill.not-recorded", severity, "", 0, text, match="new")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass, replace
 
 from ..core.finding import Finding
@@ -80,7 +81,11 @@ RULES = {
 
 @dataclass(frozen=True)
 class Hit:
-    """One place: `line` counts from 1, 0 when the whole file is meant. `match` is what makes it this one."""
+    """One place: `line` counts from 1, 0 when the whole file is meant. `match` is what makes it this one.
+
+    ``passage`` is what stands around the place and is accepted with it; of a whole file its hash.
+    ``is_unread``: something was not looked at, so that nothing is known about it.
+    """
 
     rule: str
     severity: str
@@ -89,6 +94,8 @@ class Hit:
     text: str
     evidence: tuple[str, ...] = ()
     match: str = ""
+    passage: str = ""
+    is_unread: bool = False
 
     def at(self, severity: str) -> Hit:
         return replace(self, severity=severity)
@@ -103,19 +110,38 @@ class Located:
     path: str
     line: int
     sha256: str = ""
+    is_unread: bool = False
 
 
 def located(hit: Hit, skill: str, sha256: str, number: int) -> Located:
-    """The finding of a hit; `number` tells hits of one rule and text in one file apart, from 0."""
-    mark = hashlib.sha256(f"{hit.rule}\n{hit.match or hit.text}\n{number}".encode("utf-8", "replace"))
+    """The finding of a hit; `number` tells hits of one rule and text in one file apart, from 0.
+
+    Its key holds all that somebody accepts with it: how grave it is, what is said, the words and what is
+    around them, or the hash of the file.
+    """
+    what = "\n".join((hit.rule, hit.severity, hit.text, hit.match, hit.passage, str(number)))
+    mark = hashlib.sha256(what.encode("utf-8", "surrogatepass"))
     place = f"{hit.path}:{hit.line}" if hit.line else hit.path
     finding = Finding(
         hit.rule,
         hit.severity,
-        f"{skill}: {place}" if place else skill,
-        hit.text,
-        f"{skill}/{hit.path}/{mark.hexdigest()[:8]}",
-        hit.evidence,
+        spelled(f"{skill}: {place}" if place else skill),
+        spelled(hit.text),
+        spelled(f"{skill}/{hit.path}/{mark.hexdigest()[:12]}"),
+        tuple(spelled(line) for line in hit.evidence),
         RULES[hit.rule].fix,
     )
-    return Located(finding, skill, hit.path, hit.line, sha256)
+    return Located(finding, skill, hit.path, hit.line, sha256, hit.is_unread)
+
+
+def spelled(text: str) -> str:
+    """A text whose bytes that are no UTF-8 (in names of files) are written out, as in `\\xff`."""
+    return text if text.isascii() else _SURROGATE.sub(_written_out, text)
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def _written_out(found: re.Match[str]) -> str:
+    number = ord(found[0])
+    return f"\\x{number - 0xDC00:02x}" if 0xDC80 <= number <= 0xDCFF else f"\\u{number:04x}"

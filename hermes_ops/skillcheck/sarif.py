@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote
 
 from .baseline import Weighed
-from .rules import RULES, Located
+from .rules import RULES, Located, spelled
 
 _LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 _ORDER = {rule_id: index for index, rule_id in enumerate(RULES)}
@@ -36,6 +38,24 @@ def as_sarif(
     }
 
 
+def _uri(origin: str, path: str, redact: Callable[[str], str]) -> str:
+    """Where a file lies as a URI: bytes that may not stand in one are percent signs."""
+    plain = redact("/".join(part for part in (origin, path) if part))
+    scheme = re.match(r"https?://", plain)
+    begins = scheme[0] if scheme else "file://" if plain.startswith("/") else ""
+    rest = plain[len(scheme[0]) :] if scheme else plain
+    return begins + quote(rest.encode("utf-8", _names_bytes(rest)), safe="/:@!$&'()*+,;=~")
+
+
+def _names_bytes(text: str) -> str:
+    """The error handler that gives the bytes of a name of a file back."""
+    try:
+        text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return "replace"
+    return "surrogateescape"
+
+
 def _rule(rule_id: str, text: str, fix: str) -> dict[str, Any]:
     name = "".join(part.capitalize() for part in rule_id.replace("-", ".").split("."))
     return {"id": rule_id, "name": name, "shortDescription": {"text": text}, "help": {"text": fix}}
@@ -44,15 +64,16 @@ def _rule(rule_id: str, text: str, fix: str) -> dict[str, Any]:
 def _result(one: Located, redact: Callable[[str], str], places: dict[str, str]) -> dict[str, Any]:
     finding = one.finding
     shown = "; ".join((finding.text, *finding.evidence))
-    uri = "/".join(part for part in (places.get(one.skill, one.skill), one.path) if part)
-    place: dict[str, Any] = {"artifactLocation": {"uri": redact(uri)}}
+    place: dict[str, Any] = {
+        "artifactLocation": {"uri": _uri(places.get(one.skill, one.skill), one.path, redact)}
+    }
     if one.line:
         place["region"] = {"startLine": one.line}
     return {
         "ruleId": finding.rule,
         "ruleIndex": _ORDER[finding.rule],
         "level": _LEVELS[finding.severity],
-        "message": {"text": redact(f"{shown}; {finding.fix}" if finding.fix else shown)},
+        "message": {"text": spelled(redact(f"{shown}; {finding.fix}" if finding.fix else shown))},
         "locations": [{"physicalLocation": place}],
         "partialFingerprints": {"finding/v1": finding.id},
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from . import hidden, structure
 from .archives import Budget, unpack
@@ -58,6 +59,7 @@ def _contents(skill: Skill) -> Iterator[Hit]:
                 0,
                 f"over {MAX_ALL_TEXT:,} characters of text: not looked at",
                 match="text",
+                is_unread=True,
             )
         elif kind.what == TEXT:
             text, cut = _text(entry, kind)
@@ -65,7 +67,7 @@ def _contents(skill: Skill) -> Iterator[Hit]:
             yield from text_hits(entry.path, text, topic)
             if cut and entry.is_whole:
                 said = f"{cut:,} characters in its middle were not looked at"
-                yield Hit("skill.huge", WARNING, entry.path, 0, said, match="huge")
+                yield Hit("skill.huge", WARNING, entry.path, 0, said, match="huge", is_unread=True)
             if _holds_archive(entry):
                 yield Hit(
                     "skill.archive",
@@ -83,7 +85,7 @@ def text_hits(path: str, text: str, topic: Topic) -> list[Hit]:
     """Everything found in one text."""
     language = language_of(path, text)
     page = document(path, text, is_page(path) and not language)
-    hits = instructions(page, topic, is_code=bool(language))
+    hits: list[Hit] = instructions(page, topic, is_code=bool(language))
     hits += hidden.hidden(page, bool(language))
     hits += encoded(page, topic)
     if page.is_page:
@@ -91,7 +93,9 @@ def text_hits(path: str, text: str, topic: Topic) -> list[Hit]:
     hits += scripts(path, text)
     if path.rpartition("/")[2] == MANIFEST:
         hits += head(path, text)
-    return hits
+    if language:  # what a piece of code does is decided all over its file
+        return hits
+    return [replace(hit, passage=page.passage(hit.line)) if hit.line else hit for hit in hits]
 
 
 def _text(entry: Entry, kind: Kind) -> tuple[str, int]:
@@ -160,10 +164,11 @@ def _located(hits: Iterable[Hit], skill: Skill) -> list[Located]:
             best[key] = hit
     ordered = sorted(best.values(), key=lambda hit: (hit.path, hit.line, ORDER.index(hit.severity), hit.rule))
     sums = {entry.path: entry.sha256 for entry in skill.entries}
-    seen: Counter[tuple[str, str, str]] = Counter()
+    seen: Counter[tuple[str, ...]] = Counter()
     found = []
-    for hit in ordered:
-        same = hit.rule, hit.path, hit.match
+    for each in ordered:
+        hit = each if each.passage else replace(each, passage=sums.get(each.path, ""))
+        same = hit.rule, hit.severity, hit.path, hit.text, hit.match, hit.passage
         found.append(located(hit, skill.name, sums.get(hit.path, ""), seen[same]))
         seen[same] += 1
     return found

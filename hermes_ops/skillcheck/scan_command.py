@@ -19,11 +19,12 @@ from ..errors import OpsError
 from ..host.zone import zone
 from ..speak import say, say_json
 from . import baseline
-from .entries import Skill
-from .rules import ERROR, INFO, ORDER, RULES, WARNING, Located, located
+from .entries import FILE, Entry, Skill
+from .rules import ERROR, INFO, ORDER, RULES, WARNING, Located, located, spelled
 
 PROGRAM = "hermes ops skills scan"
 MAX_LINE = 400
+MAX_UNREAD = 20  # told one by one on standard error
 RECORDS = frozenset(("skill.changed", "skill.not-recorded", "skill.gone", "skill.host-hash"))
 
 
@@ -57,6 +58,16 @@ def run_scan(arguments: Any) -> int:
 
     0: no error (with --strict: no warning either), 1: one, 2: usage, or something was not scanned.
     """
+    try:
+        return _run(arguments)
+    except OpsError as error:  # of the baseline or the record: nothing was scanned
+        redact = _redact()
+        if arguments.json:
+            say_json(_as_dict(Scanned(unread=[str(error)]), baseline.Weighed(), {}, redact))
+        return complain(PROGRAM, redact(str(error)), 2)
+
+
+def _run(arguments: Any) -> int:
     if arguments.rules:
         return _list_rules(arguments.json)
     if arguments.record and not arguments.installed:
@@ -64,29 +75,37 @@ def run_scan(arguments: Any) -> int:
     home = hermes_home()
     now, where = time.time(), zone(home).tz
     path = Path(os.path.expanduser(arguments.baseline)) if arguments.baseline else baseline.path_of(home)
+    if arguments.baseline and not path.exists():
+        raise UsageError(f"--baseline: there is no {path}")
     entries = baseline.load(path, where)
     if arguments.installed:
         scanned, record = _installed(home, tuple(arguments.target), arguments.record, entries, now)
     else:
         scanned, record = _targets(arguments.target), {}
+    redact = _redact()
     if not scanned.skills:
+        if arguments.json:
+            say_json(_as_dict(scanned, baseline.Weighed(), record, redact))
         for line in scanned.unread:
             complain(PROGRAM, line, 2)
         return complain(PROGRAM, "nothing was scanned", 2)
     weighed = baseline.weigh(scanned.findings, entries, now)
     weighed.open.sort(key=lambda one: (ORDER.index(one.finding.severity), one.skill, one.path, one.line))
-    redact = Redactor().text
+    scanned.unread += [f"{one.finding.where}: {one.finding.text}" for one in weighed.open if one.is_unread]
     if arguments.sarif:
         from .sarif import as_sarif
 
         places = {skill.name: skill.origin for skill in scanned.skills}
-        print(json.dumps(as_sarif(weighed, __version__, redact, places), indent=1))
+        report = as_sarif(weighed, __version__, Redactor().text, places)
+        print(json.dumps(report, indent=1))
     elif arguments.json:
         say_json(_as_dict(scanned, weighed, record, redact))
     else:
         _print(scanned, weighed, record, redact, arguments.all, lambda at: show(at, where))
-    for line in scanned.unread:
-        complain(PROGRAM, line, 2)
+    for line in scanned.unread[:MAX_UNREAD]:
+        complain(PROGRAM, redact(line), 2)
+    if len(scanned.unread) > MAX_UNREAD:
+        complain(PROGRAM, f"{len(scanned.unread) - MAX_UNREAD:,} more could not be read", 2)
     counting = {ERROR, WARNING} if arguments.strict else {ERROR}
     if any(one.finding.severity in counting for one in weighed.open):
         return 1
@@ -111,7 +130,7 @@ def _targets(targets: list[str]) -> Scanned:
         except OpsError as error:
             scanned.unread.append(str(error))
             continue
-        if not any(skill.entries for skill in skills):
+        if not any(_holds_something(skill) for skill in skills):
             scanned.unread.append(f"{target}: there is nothing in it")
             continue
         scanned.skills += skills
@@ -121,12 +140,31 @@ def _targets(targets: list[str]) -> Scanned:
     return scanned
 
 
+def _holds_something(skill: Skill) -> bool:
+    """Whether there is anything to scan: a file with content, or an archive with a member."""
+    from .archives import Budget, unpack
+    from .kinds import ARCHIVE, kind_of
+
+    def holds(entry: Entry) -> bool:
+        if entry.kind != FILE or kind_of(entry.name, entry.data[:600]).what != ARCHIVE:
+            return entry.kind != FILE or entry.size > 0
+        inner = unpack(entry, Budget())
+        return bool(inner.entries or inner.hits)
+
+    return any(holds(entry) for entry in skill.entries)
+
+
+def _redact() -> Callable[[str], str]:
+    redact = Redactor().text
+    return lambda text: redact(spelled(text))
+
+
 def _installed(
     home: Path, only: tuple[str, ...], should_record: bool, entries: list[baseline.Acceptance], now: float
 ) -> tuple[Scanned, dict[str, Any]]:
     from .installed import record_installed, scan_installed
 
-    found = scan_installed(home, only)
+    found = scan_installed(home, only, is_replaced=should_record)
     scanned = Scanned(found.skills, found.findings, found.unread)
     if not should_record or not found.skills:
         return scanned, {}

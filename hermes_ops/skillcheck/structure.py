@@ -53,13 +53,13 @@ def links_and_specials(skill: Skill) -> Iterator[Hit]:
                 "skill.special", ERROR, entry.path, 0, f"a {entry.note}; it was not opened", match=entry.note
             )
         elif entry.kind == UNREAD:
-            yield Hit("skill.unread", WARNING, entry.path, 0, f"not read: {entry.note}", match=entry.note)
+            said = f"not read: {entry.note}"
+            yield Hit("skill.unread", WARNING, entry.path, 0, said, match=entry.note, is_unread=True)
         elif entry.kind == LINK:
             yield from _link(skill, entry, paths)
     if skill.limited:
-        yield Hit(
-            "skill.huge", WARNING, "", 0, f"{skill.limited}: the rest was not looked at", match=skill.limited
-        )
+        said = f"{skill.limited}: the rest was not looked at"
+        yield Hit("skill.huge", ERROR, "", 0, said, match=skill.limited, is_unread=True)
 
 
 def _link(skill: Skill, entry: Entry, paths: set[str]) -> Iterator[Hit]:
@@ -149,7 +149,7 @@ def content(entry: Entry, kind: Kind, skill: Skill) -> Iterator[Hit]:
     if entry.kind == FILE and not entry.is_whole:
         seen = f"only the first {len(entry.data):,} and the last {len(entry.tail):,} were looked at"
         text = f"{entry.size:,} bytes: {seen}"
-        yield Hit("skill.huge", WARNING, entry.path, 0, text, match="huge")
+        yield Hit("skill.huge", WARNING, entry.path, 0, text, match="huge", is_unread=True)
 
 
 _DANGEROUS_LIST = """

@@ -190,7 +190,7 @@ def test_a_path_that_cannot_be_scanned_is_an_error(tmp_path):
 def test_too_many_files_are_told(tmp_path, monkeypatch):
     monkeypatch.setattr("hermes_ops.skillcheck.disk.MAX_ENTRIES", 3)
     said = found(tmp_path / "x", {f"{n}.txt": "x\n" for n in range(9)})
-    assert ("skill.huge", "warning", "") in said
+    assert ("skill.huge", "error", "") in said
 
 
 def test_a_zip_with_odd_flags_is_no_crash():
