@@ -6,18 +6,28 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from .._common.home import hermes_home
 from . import blast, calls, decisions, message, options, policy, presence, second, surroundings
 from .code.judge import judge_code
+from .judge import reasons
+from .judge.budget import Budget, Exhausted
 from .judge.invocation import Arg, Invocation
 from .judge.judge import Surroundings
 from .rules.files import write_findings
 from .verdict import Found, Judgement, Verdict, judged
 
 logger = logging.getLogger(__name__)
+
+# Characters of code that cost as much as a command; the judges of code have bounds of their own.
+_CODE_A_STEP, _MOST_CHARGED = 200, 32_000
+# Characters of code that are given to its judge; of longer code a person is asked.
+_LONGEST_CODE = 250_000
+# What may still be spent on a message when the judgement took its time.
+_SECONDS = 0.040
 
 Directive = dict[str, str]
 _complained = False
@@ -50,35 +60,57 @@ def warm_up() -> None:
         codes = tuple(calls.Code(language, "1") for language in (calls.SHELL, calls.PYTHON, "perl", "sql"))
         judge(calls.Call(codes, (calls.Write("x"),)), Surroundings("/", "/", "/"), policy.BUILT_IN)
         message.ask("1", [Found("guard.error", Verdict.APPROVE, "1", "1")], blast.radius(["/dev/null"], None))
+        presence.look()
     except Exception:  # said when a call is judged
         logger.debug("hermes-ops: the guard could not be warmed up", exc_info=True)
 
 
-def judge(call: calls.Call, where: Surroundings, rules: policy.Policy) -> Judgement:
-    """The judgement of all that a call would run and write."""
+def judge(
+    call: calls.Call, where: Surroundings, rules: policy.Policy, budget: Budget | None = None
+) -> Judgement:
+    """The judgement of all that a call would run and write, within one budget."""
+    budget = budget or Budget()
     findings: list[Found] = []
     unread = ""
-
-    def shell(text: str) -> list[Found]:
-        return list(policy.judge(rules, text, where).findings)
-
+    excess = call.excess
+    for number, write in enumerate(call.writes):
+        try:
+            budget.spend()
+        except Exhausted:
+            excess += len(call.writes) - number
+            break
+        findings += write_findings(write.path, where.cwd, where.home, where.hermes_home)
+        findings += _by_policy(write, where, rules)
     for code in call.codes:
         if code.language == calls.SHELL:
-            judgement = policy.judge(rules, code.text, where)
+            judgement = policy.judge(rules, code.text, where, budget)
             findings += judgement.findings
             unread = unread or judgement.unread
         else:
-            findings += judge_code(code.language, code.text, shell, where.home, where.cwd, where.hermes_home)
-    for write in call.writes:
-        findings += write_findings(write.path, where.cwd, where.home, where.hermes_home)
-        findings += _by_policy(write, where, rules)
-    if call.excess:
+            findings += _by_code(code, where, rules, budget)
+    if excess:
         findings.append(
-            Found(
-                "guard.too-many-files", Verdict.APPROVE, f"changes {call.excess} files more than are judged"
-            )
+            Found("guard.too-many-files", Verdict.APPROVE, f"changes {excess} files more than are judged")
         )
     return rules.settle(judged(findings, unread))
+
+
+def _by_code(code: calls.Code, where: Surroundings, rules: policy.Policy, budget: Budget) -> list[Found]:
+    """What is to be said of code in another language than shell; not all of it when it is too long."""
+
+    def shell(text: str) -> list[Found]:
+        return list(policy.judge(rules, text, where, budget).findings)
+
+    text = code.text
+    findings: list[Found] = []
+    try:
+        budget.spend(min(len(text), _MOST_CHARGED) // _CODE_A_STEP)
+    except Exhausted:
+        return [reasons.LIMIT.found("", f"{len(text)} characters of {code.language}")]
+    if len(text) > _LONGEST_CODE:
+        findings.append(reasons.LIMIT.found("", f"{len(text)} characters of {code.language}"))
+        text = text[:_LONGEST_CODE]
+    return findings + judge_code(code.language, text, shell, where.home, where.cwd, where.hermes_home)
 
 
 def _by_policy(write: calls.Write, where: Surroundings, rules: policy.Policy) -> list[Found]:
@@ -103,10 +135,11 @@ def _decide(tool: str, args: dict[str, Any], ids: dict[str, Any], started: float
     if call is None:
         return None
     rules = policy.current(home)
-    judgement = judge(call, where, rules)
+    budget = Budget()
+    judgement = judge(call, where, rules, budget)
     for code in call.codes:
         if code.language == calls.SHELL:
-            judgement = second.raised(judgement, code.text, where, rules)
+            judgement = second.raised(judgement, code.text, where, rules, _left(started))
     if judgement.verdict is Verdict.ALLOW:
         _let_through(call)
         _logged(lambda: decisions.allowed(home))
@@ -144,7 +177,7 @@ class _Decision:
     def findings(self) -> tuple[Found, ...]:
         return self.judgement.findings
 
-    @property
+    @cached_property
     def key(self) -> str:
         return message.rule_key(self.findings, self.tool, self.call.exact, self.where.cwd)
 
@@ -180,7 +213,10 @@ class _Decision:
     def _radius(self) -> str:
         targets = [target for found in self.findings for target in found.targets]
         local = not self.where.is_container
-        return blast.radius(targets, self.where.cwd, self.where.home) if targets and local else ""
+        if not targets or not local:
+            return ""
+        seconds = min(blast.SECONDS, _left(self.started))
+        return blast.radius(targets, self.where.cwd, self.where.home, seconds=seconds)
 
     def log(self, answer: str, **more: str) -> None:
         took = time.perf_counter() - self.started
@@ -212,6 +248,11 @@ def _name(ids: dict[str, Any], key: str) -> str:
     if isinstance(name, int) and 0 <= name < 10**18:
         return str(name) if name else ""
     return name if isinstance(name, str) else ""
+
+
+def _left(started: float) -> float:
+    """The seconds that the rest of a callback may take."""
+    return max(0.0, started + _SECONDS - time.perf_counter())
 
 
 def _let_through(call: calls.Call) -> None:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ..settings import Option, choice, load
+from .judge.budget import Budget
 from .judge.judge import Surroundings
 from .policy import Policy, judge
 from .verdict import Judgement, Verdict, judged
@@ -159,16 +160,24 @@ class Child:
             self.lock.notify_all()
 
 
-def raised(judgement: Judgement, text: str, surroundings: Surroundings, policy: Policy) -> Judgement:
-    """A judgement with what the second reader adds, when it is on and answers in time. Never lowered."""
+def raised(
+    judgement: Judgement, text: str, surroundings: Surroundings, policy: Policy, seconds: float = WAIT
+) -> Judgement:
+    """A judgement with what the second reader adds, when it is on and answers in time. Never lowered.
+
+    All of it takes at most `seconds`, and the steps of one text; what was found until then counts.
+    """
     if judgement.verdict is Verdict.BLOCK or not is_on(Path(surroundings.hermes_home)):
         return judgement
-    commands = _child().commands(text)
+    budget = Budget(seconds=seconds)
+    commands = _child().commands(text, min(WAIT, seconds))
     found = list(judgement.findings)
     for words in commands or ():
         if any("$" in word or "`" in word for word in words):
             continue  # bashlex expands nothing; what such a word becomes the first reader knows better
-        second = judge(policy, shlex.join(words), surroundings)
+        second = judge(policy, shlex.join(words), surroundings, budget)
+        if second.unread == "limit":
+            break
         if second.verdict > judgement.verdict:
             found += [one for one in second.findings if one.verdict > judgement.verdict]
     return judged(found, judgement.unread) if len(found) > len(judgement.findings) else judgement

@@ -53,6 +53,7 @@ class Budget:
         self._beyond -= self.left
 
     def is_late(self) -> bool:
+        """Whether the time is over."""
         return perf_counter() > self._until and thread_time() > self._worked_until
 
     def take_reserve(self) -> None:

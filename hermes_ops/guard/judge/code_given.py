@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from .walk import Walk
 
 LONGEST_CODE = 50_000
+# What code costs of the budget of the call, by itself and for its characters.
+_STEPS, _CHARACTERS_A_STEP = 3, 100
 _INPUTS = frozenset(("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"))
 _OPAQUE = frozenset((OPAQUE,))
 _CONSUMED = Stream()
@@ -94,6 +96,7 @@ def code(walk: Walk, call: Invocation, language: str, text: Arg, about: Given | 
         # Python's judge has a bound of its own; of the others the rest is asked about, unseen.
         walk.report([reasons.LIMIT.found(names.shown(call), f"{len(source)} characters of {language}")], call)
         source = source[:LONGEST_CODE]
+    walk.spend(_STEPS + len(source) // _CHARACTERS_A_STEP)
     about = given(walk, call) if about is None else about
     found = judge_code(
         language, source, walk.captured, walk.home, walk.folder().path, walk.hermes_home, about

@@ -40,7 +40,7 @@ def judge_shell(
 
     `extra` are families besides the built-in ones; `allowed` says of a command that nobody has to be asked
     about it (what must never run stays blocked). `budget` is what the texts of a tool call share. A text over
-    the limits is judged by its lexical view; `unseen` says what else is to be said of each such text.
+    the limits is judged by its lexical view; `unseen` says what else is to be said of such text.
     """
     where = surroundings or _NOWHERE
     walk: Walk | None = None
@@ -62,7 +62,7 @@ def judge_shell(
             judgement, texts = _cut_short(walk), (text, *walk.cut)
         if unseen is None or not judgement.unread:
             return judgement
-        more = [found for one in dict.fromkeys(texts) for found in unseen(one)]
+        more = unseen("\n".join(dict.fromkeys(texts)))
         return judged([*judgement.findings, *more], judgement.unread)
     except Exception as error:  # the boundary: an error of ours must not let a command through
         findings = walk.findings if walk is not None else []

@@ -161,7 +161,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     commands: list[list[str]] = []
 
     class Seeing:
-        def commands(self, text: str) -> list[list[str]]:
+        def commands(self, text: str, wait: float = 0) -> list[list[str]]:
             return commands
 
     monkeypatch.setattr(second, "_child", Seeing)
