@@ -295,11 +295,13 @@ def _counter() -> Any:
 
 
 def _accept(home: Path, arguments: Any) -> int:
-    from ..guard import accepted
+    from ..guard import accepted, accepting
     from ..guard.policy import path_of
     from ..guard.policy_check import check
 
-    inside = accepted.inside_a_tool_call()
+    inside = accepting.inside_a_tool_call()
+    if not inside and not accepting.at_a_terminal():
+        inside = accepting.cut_off(home)
     if inside:
         raise OpsError(
             f"only a person accepts a policy, and this seems to be run by an agent: {inside}; "
@@ -311,6 +313,7 @@ def _accept(home: Path, arguments: Any) -> int:
     before = loaded.sealed.text if loaded.sealed else ""
     changes = accepted.difference(before, text or "")
     if not changes and loaded.sealed is not None:
+        accepted.bear_witness(home, loaded.sealed)
         return _accepted(loaded.sealed, [], remarks, "nothing has changed", arguments.json)
     if not arguments.json:
         if loaded.why:
@@ -325,7 +328,9 @@ def _accept(home: Path, arguments: Any) -> int:
         print(f"Make this the policy of the guard in {home}? [y/N] ", end="", file=sys.stderr, flush=True)
         if sys.stdin.readline().strip().lower() not in ("y", "yes"):
             raise OpsError("not accepted; what was accepted before holds")
-    return _accepted(accepted.accept(home, time.time()), changes, remarks, "accepted", arguments.json)
+    return _accepted(
+        accepted.accept(home, time.time(), accepting.how()), changes, remarks, "accepted", arguments.json
+    )
 
 
 def _accepted(sealed: Any, changes: list[str], remarks: list[str], what: str, as_json: bool) -> int:

@@ -35,6 +35,10 @@ def run(arguments: Any) -> int:
     if not failed and not dry_run:
         _retire(home)
     gone, kept = _purge(home / "ops", dry_run) if arguments.purge and not failed else ([], [])
+    if arguments.purge and not failed and not dry_run:
+        from ..guard import accepted
+
+        accepted.witness_of(home).unlink(missing_ok=True)
     if arguments.json:
         data = {"home": str(home), "dry_run": dry_run, "purged": gone, "kept": kept, "units": units}
         say_json({**data, "steps": [step.as_dict() for step in steps]})

@@ -1,7 +1,9 @@
 """The policy in force is the last one that a person accepted: a sealed copy, not the file that anybody edits.
 
-`<home>/ops/guard/accepted.json` holds the text, its sha256 and an HMAC by `<home>/ops/guard/key` (0600). The
-seal shows a change by somebody who does not read the key; both files are also what the guard protects.
+`<home>/ops/guard/accepted.json` holds the text, its sha256, how it was accepted and an HMAC by
+`<home>/ops/guard/key` (0600). The seal shows a change by somebody who does not read the key; both files are
+also what the guard protects. `<home>/.hermes-ops-guard.json` bears witness that there was a copy, and every
+acceptance stands in the log of decisions.
 """
 
 from __future__ import annotations
@@ -10,7 +12,6 @@ import hashlib
 import hmac
 import json
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,27 +21,26 @@ from ..errors import OpsError, Unreadable
 from .policy import BUILT_IN, Policy, path_of
 
 FORMAT = 1
+WITNESS = ".hermes-ops-guard.json"
+ACCEPTED = "accepted"  # the answer of an acceptance in the log of decisions
+SEAL_SHOWN = 16  # letters of a seal that tell one acceptance from another
 ACCEPT = "hermes ops guard accept"
 _KEY_BYTES = 32
 _LARGEST = 2_000_000
-# Of the host: in the environment of what its tools start, and of nothing that a person starts.
-_TOOL_MARKS = (
-    "HERMES_SESSION_ID",
-    "HERMES_RPC_SOCKET",
-    "HERMES_RPC_DIR",
-    "HERMES_RPC_TOKEN",
-    "HERMES_REAL_HOME",
-)
-_MOST_ANCESTORS = 64
 
 
 @dataclass(frozen=True)
 class Sealed:
-    """The accepted copy: its text ("" for the built-in rules alone), its sha256, when it was accepted."""
+    """The accepted copy: its text ("" for the built-in rules alone), its sha256, when and how that was.
+
+    `seal` tells one acceptance from every other.
+    """
 
     text: str
     sha256: str
     at: float
+    by: str = ""
+    seal: str = ""
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,10 @@ def key_of(home: Path) -> Path:
     return folder(home) / "key"
 
 
+def witness_of(home: Path) -> Path:
+    return home / WITNESS
+
+
 def load(home: Path) -> Loaded:
     """Read the accepted copy, verify its seal, parse it; its examples were judged when it was accepted."""
     try:
@@ -91,6 +95,9 @@ def read_sealed(home: Path) -> Sealed | None:
     copy, key = copy_of(home), key_of(home)
     raw, secret = _content(copy), _content(key)
     if raw is None and secret is None:
+        witness = witness_of(home)
+        if os.path.lexists(witness):
+            raise OpsError(f"{copy} is gone, and {witness} says that there was one")
         return None
     if raw is None:
         raise OpsError(f"{copy} is gone")
@@ -101,14 +108,15 @@ def read_sealed(home: Path) -> Sealed | None:
     try:
         data = json.loads(raw)
         text, seal, at, number = data["text"], data["seal"], data["at"], data["format"]
-        fits = isinstance(seal, str) and hmac.compare_digest(_seal(secret, text, at), seal)
+        by = data.get("by", "")
+        fits = isinstance(seal, str) and hmac.compare_digest(_seal(secret, text, at, by), seal)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise OpsError(f"{copy} is damaged") from None
     if number != FORMAT:
         raise OpsError(f"{copy} has format {number!r}; this hermes-ops knows {FORMAT}")
     if not fits:
         raise OpsError(f"{copy} was changed after it was accepted: its seal does not fit")
-    return Sealed(text, _sha256(text), float(at))
+    return Sealed(text, _sha256(text), float(at), str(by), seal)
 
 
 def parse_text(text: str, path: Path) -> Policy:
@@ -168,30 +176,51 @@ def is_untouched(home: Path) -> bool:
     return (sealed.text if sealed else "") == (text or "")
 
 
-def accept(home: Path, now: float) -> Sealed:
+def accept(home: Path, now: float, by: str = "") -> Sealed:
     """Seal guard.toml as the policy in force (without the file: the built-in rules alone).
 
-    The caller has checked it (policy_check.check). Raises Unreadable when it cannot be written.
+    The caller has checked it (policy_check.check); `by` says how it came to that. Raises Unreadable when it
+    cannot be written.
     """
     text = written(home) or ""
     key = key_of(home)
+    is_first = not os.path.lexists(witness_of(home))
     try:
         secret = _content(key)
         if secret is None or len(secret) != _KEY_BYTES:
             secret = os.urandom(_KEY_BYTES)
             write_atomic(key, secret)
             os.chmod(key, 0o600)
-        data = {
-            "format": FORMAT,
-            "text": text,
-            "sha256": _sha256(text),
-            "at": now,
-            "seal": _seal(secret, text, now),
-        }
-        write_atomic(copy_of(home), json.dumps(data, sort_keys=True) + "\n")
+        sealed = Sealed(text, _sha256(text), now, by, _seal(secret, text, now, by))
+        bear_witness(home, sealed)
+        write_atomic(copy_of(home), json.dumps({"format": FORMAT, **vars(sealed)}, sort_keys=True) + "\n")
     except OSError as error:
+        if is_first:
+            witness_of(home).unlink(missing_ok=True)
         raise Unreadable(error.filename or key, f"cannot be written: {error.strerror or error}") from None
-    return Sealed(text, _sha256(text), now)
+    _note(home, sealed)
+    return sealed
+
+
+def bear_witness(home: Path, sealed: Sealed) -> None:
+    """Keep, outside of what may be removed with the policy, that there is an accepted one. Raises OSError."""
+    witness = {"accepted": str(copy_of(home)), "sha256": sealed.sha256, "at": sealed.at, "by": sealed.by}
+    write_atomic(witness_of(home), json.dumps(witness, sort_keys=True) + "\n")
+
+
+def described(sealed: Sealed) -> str:
+    """An acceptance in words, for the log and the watcher."""
+    return f"sha256 {sealed.sha256[:12]}" + (f", {sealed.by}" if sealed.by else "")
+
+
+def _note(home: Path, sealed: Sealed) -> None:
+    """Write an acceptance down; where the log cannot be written, the watcher tells that, and the copy."""
+    from .decisions import decided
+
+    try:
+        decided(home, ACCEPTED, "guard accept", described(sealed), (), seal=sealed.seal[:SEAL_SHOWN])
+    except OSError:
+        pass
 
 
 def difference(before: str, after: str) -> list[str]:
@@ -201,26 +230,6 @@ def difference(before: str, after: str) -> list[str]:
     return list(
         unified_diff(before.splitlines(), after.splitlines(), "accepted", "ops/guard.toml", lineterm="", n=2)
     )
-
-
-def inside_a_tool_call() -> str:
-    """Why this process seems to be started by an agent, "" when nothing says so.
-
-    The host marks the environment of what its tools start; on Linux the processes above this one are looked
-    at too, since a command can unset a variable for itself but not for the shell that runs it.
-    """
-    found = next((name for name in _TOOL_MARKS if os.environ.get(name)), None)
-    if found:
-        return f"{found} is set, as the host sets it for what its tools start"
-    for pid in _above():
-        mark = next(
-            (name for name in _TOOL_MARKS if f"\0{name}=".encode() in b"\0" + _proc(pid, "environ")), None
-        )
-        if mark:
-            return f"process {pid} above this one has {mark}, as the host sets it for what its tools start"
-        if _is_agent(_proc(pid, "cmdline")):
-            return f"process {pid} above this one is a hermes"
-    return ""
 
 
 def _about_the_file(home: Path, text: str | None, loaded: Loaded) -> list[Finding]:
@@ -274,38 +283,6 @@ def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _seal(secret: bytes, text: str, at: float) -> str:
-    return hmac.new(secret, f"{FORMAT}\n{at!r}\n{text}".encode(), "sha256").hexdigest()
-
-
-def _proc(pid: int, name: str) -> bytes:
-    """A file of /proc, b"" where there is none or it is somebody else's."""
-    try:
-        with open(f"/proc/{pid}/{name}", "rb") as file:
-            return file.read(1_000_000)
-    except OSError:
-        return b""
-
-
-def _above() -> Iterator[int]:
-    """The processes above this one, the nearest first; none where there is no /proc."""
-    pid = os.getppid()
-    for _ in range(_MOST_ANCESTORS):
-        if pid <= 1:
-            return
-        yield pid
-        pid = _parent(pid)
-
-
-def _parent(pid: int) -> int:
-    fields = _proc(pid, "stat").rpartition(b")")[2].split()
-    return int(fields[1]) if len(fields) > 1 and fields[1].isdigit() else 0
-
-
-def _is_agent(cmdline: bytes) -> bool:
-    """Whether a command line is a hermes that runs an agent, and not only `hermes ops ...`."""
-    words = cmdline.split(b"\0")
-    for place, word in enumerate(words[:4]):
-        if os.path.basename(word) in (b"hermes", b"hermes-agent") or word == b"hermes_cli.main":
-            return b"ops" not in words[place + 1 : place + 4]
-    return False
+def _seal(secret: bytes, text: str, at: float, by: str) -> str:
+    how = f"{json.dumps(by)}\n" if by else ""
+    return hmac.new(secret, f"{FORMAT}\n{at!r}\n{how}{text}".encode(), "sha256").hexdigest()

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..core.finding import DAY
 from . import decisions
+from .accepted import ACCEPTED
 
 
 @dataclass
@@ -44,6 +45,8 @@ def decided(home: Path, now: float, spans: tuple[float, ...] = (1.0, 30.0)) -> l
     found = [Decided(days) for days in spans]
     for record in decisions.read(home):
         at = record.get("at")
+        if record["answer"] == ACCEPTED:
+            continue  # no call
         if isinstance(at, (int, float)) and record.get("rules") != ["guard.canary"]:
             for one in found:
                 if now - one.days * DAY < at <= now + DAY:

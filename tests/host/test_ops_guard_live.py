@@ -117,6 +117,7 @@ def test_report_mode_is_off_once_a_person_has_accepted_it(home: HermesHome) -> N
         policy.unlink()
         (home.path / "ops" / "guard" / "accepted.json").unlink()
         (home.path / "ops" / "guard" / "key").unlink()
+        (home.path / ".hermes-ops-guard.json").unlink()
 
 
 def test_an_agent_cannot_accept_a_policy_and_its_calls_are_learned_from(

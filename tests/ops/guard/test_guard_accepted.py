@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from hermes_ops.guard import accepted, policy
+from hermes_ops.errors import Unreadable
+from hermes_ops.guard import accepted, accepting, decisions, policy
 
 STRICT = "[[rule]]\nid = 'deploy'\nverdict = 'block'\nargv = 'deploy **'\nreason = 'by the pipeline'\n"
 LOOSE = "mode = 'report'\nunattended = 'allow'\n"
@@ -172,12 +173,46 @@ def test_loading_the_accepted_copy_judges_no_example(home: Path, monkeypatch: py
     assert ids(policy.current(home)) == ["policy.deploy"]
 
 
+def test_a_copy_and_key_that_vanished_together_are_told(home: Path):
+    accept(home, STRICT)
+    shutil.rmtree(accepted.folder(home))
+    policy._known.clear()
+    assert policy.current(home) is policy.BUILT_IN
+    assert "guard.policy-seal" in rules(home) and not accepted.is_untouched(home)
+    shutil.rmtree(home / "ops")
+    assert rules(home) == ["guard.policy-seal"] and not accepted.is_untouched(home)
+    (home / "ops").mkdir()
+    accepted.accept(home, 2000.0)
+    assert rules(home) == []
+
+
+def test_how_it_was_accepted_is_sealed_and_written_down(home: Path):
+    write(home, STRICT)
+    first = accepted.accept(home, 1000.0, "at a terminal, under bash")
+    assert accepted.read_sealed(home) == first and first.by == "at a terminal, under bash"
+    [record] = list(decisions.read(home))
+    assert record["answer"] == "accepted" and "at a terminal, under bash" in record["command"]
+    assert accepted.accept(home, 1001.0, "x").seal != first.seal
+    tamper(home, by="somebody else")
+    assert "guard.policy-seal" in rules(home)
+
+
+def test_an_acceptance_that_fails_leaves_no_witness(home: Path):
+    write(home, STRICT)
+    accepted.copy_of(home).mkdir(parents=True)
+    with pytest.raises(Unreadable):
+        accepted.accept(home, 1000.0)
+    accepted.copy_of(home).rmdir()
+    accepted.key_of(home).unlink()
+    assert rules(home) == ["guard.policy-changed"]
+
+
 # Who may accept
 
 
 def inside(**variables: str) -> str:
     """What a process of its own says, in this environment."""
-    code = "from hermes_ops.guard.accepted import inside_a_tool_call as inside; print(inside())"
+    code = "from hermes_ops.guard.accepting import inside_a_tool_call as inside; print(inside())"
     clean = {name: value for name, value in os.environ.items() if not name.startswith("HERMES")}
     root = str(Path(__file__).resolve().parents[3])
     done = subprocess.run(
@@ -191,7 +226,7 @@ def inside(**variables: str) -> str:
     return done.stdout.strip()
 
 
-@pytest.mark.skipif(bool(accepted.inside_a_tool_call()), reason="an agent runs the tests")
+@pytest.mark.skipif(bool(accepting.inside_a_tool_call()), reason="an agent runs the tests")
 def test_a_process_started_by_a_tool_is_known_by_its_environment():
     assert inside() == ""
     for name in ("HERMES_SESSION_ID", "HERMES_RPC_SOCKET"):
@@ -200,7 +235,7 @@ def test_a_process_started_by_a_tool_is_known_by_its_environment():
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_unsetting_the_variable_does_not_help():
-    code = "from hermes_ops.guard.accepted import inside_a_tool_call as inside; print(inside())"
+    code = "from hermes_ops.guard.accepting import inside_a_tool_call as inside; print(inside())"
     parent = (
         "import os, subprocess, sys\n"
         "clean = {k: v for k, v in os.environ.items() if not k.startswith('HERMES')}\n"
@@ -229,7 +264,57 @@ def test_unsetting_the_variable_does_not_help():
     ],
 )
 def test_an_agent_is_known_by_its_command_line(words: list[str], agent: bool):
-    assert accepted._is_agent(b"\0".join(word.encode() for word in words) + b"\0") is agent
+    assert accepting.is_agent(b"\0".join(word.encode() for word in words) + b"\0") is agent
+
+
+def stand_in(folder: Path, name: str, code: str) -> Path:
+    """A program of Python's that goes by a name of the host's."""
+    path = folder / name
+    path.write_text(f"#!{sys.executable}\n{code}\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_a_process_beside_an_agent_of_its_home_is_refused_without_a_terminal(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(accepting, "_INITS", frozenset())
+    assert accepting.cut_off(home) == ""
+    agent = subprocess.Popen(
+        [stand_in(tmp_path, "hermes", "input()"), "gateway", "run"],
+        stdin=subprocess.PIPE,
+        env={**os.environ, "HERMES_HOME": str(home)},
+    )
+    try:
+        give_up = time.monotonic() + 20
+        while "runs beside it" not in accepting.cut_off(home):
+            assert time.monotonic() < give_up, accepting.cut_off(home)
+            time.sleep(0.02)
+        assert "runs beside it" not in accepting.cut_off(tmp_path / "other")
+    finally:
+        assert agent.stdin is not None
+        agent.stdin.close()
+        agent.wait()
+
+
+@pytest.mark.parametrize("name", ["systemd", "init", "tini"])
+def test_a_process_whose_parent_has_ended_is_refused_without_a_terminal(
+    home: Path, monkeypatch: pytest.MonkeyPatch, name: str
+):
+    real = accepting._proc
+    monkeypatch.setattr(accepting, "_others", lambda: iter(()))
+    monkeypatch.setattr(
+        accepting, "_proc", lambda pid, what: name.encode() if what == "comm" else real(pid, what)
+    )
+    assert "has ended" in accepting.cut_off(home)
+
+
+def test_how_names_terminal_and_programs_and_no_argument(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(accepting, "at_a_terminal", lambda: False)
+    monkeypatch.setattr(accepting, "_above", lambda: iter((1, 2)))
+    monkeypatch.setattr(accepting, "_proc", lambda pid, what: b"ba\x1bsh\n" if what == "comm" else b"secret")
+    assert accepting.how() == "without a terminal, under bash, bash"
 
 
 def test_reading_the_policy_again_stays_far_below_the_time_of_a_callback(home: Path):

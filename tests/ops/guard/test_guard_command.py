@@ -16,7 +16,7 @@ import tomllib
 
 from hermes_ops import cli
 from hermes_ops._common import config
-from hermes_ops.guard import accepted, decisions, examine, policy
+from hermes_ops.guard import accepted, accepting, decisions, examine, policy
 from hermes_ops.guard.examine import Probe
 from hermes_ops.guard.verdict import Found, Verdict
 from tests.ops.guard.tool_calls import Database
@@ -37,9 +37,10 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home in which the guard is live, and a person's own terminal."""
     (tmp_path / "ops").mkdir()
     monkeypatch.setenv("HERMES_HOME", str(tmp_path))
-    for name in accepted._TOOL_MARKS:
+    for name in accepting.TOOL_MARKS:
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(accepted, "_above", lambda: iter(()))
+    monkeypatch.setattr(accepting, "_above", lambda: iter(()))
+    monkeypatch.setattr(accepting, "cut_off", lambda home: "")
     monkeypatch.setattr(examine, "quick", lambda home: Probe(True, path="/p"))
     monkeypatch.setattr("hermes_ops.guard.explain.host_says", lambda text: None)
     config._cache.clear()
@@ -239,7 +240,7 @@ def test_accept_needs_a_person_or_yes(ops, home: Path, monkeypatch: pytest.Monke
     assert policy.current(home) is policy.BUILT_IN
 
 
-@pytest.mark.skipif(bool(accepted.inside_a_tool_call()), reason="an agent runs the tests")
+@pytest.mark.skipif(bool(accepting.inside_a_tool_call()), reason="an agent runs the tests")
 @pytest.mark.parametrize(("typed", "taken"), [("y\n", True), ("yes\n", True), ("n\n", False), ("\n", False)])
 def test_accept_asks_the_person_at_the_terminal(home: Path, typed: str, taken: bool):
     policy.path_of(home).write_text(RULE)
@@ -267,6 +268,22 @@ def test_accept_refuses_an_agent_even_with_yes(ops, home: Path, monkeypatch: pyt
     code, _, err = ops("accept", "--yes")
     assert code == 1 and "only a person accepts a policy" in err and name in err
     assert not accepted.copy_of(home).exists()
+
+
+def test_accept_refuses_a_process_that_was_cut_off(ops, home: Path, monkeypatch: pytest.MonkeyPatch):
+    policy.path_of(home).write_text("mode = 'report'\n")
+    monkeypatch.setattr(accepting, "cut_off", lambda home: "the process that started this one has ended")
+    monkeypatch.setattr(accepting, "at_a_terminal", lambda: False)
+    code, _, err = ops("accept", "--yes")
+    assert code == 1 and "has ended" in err and not accepted.copy_of(home).exists()
+    monkeypatch.setattr(accepting, "at_a_terminal", lambda: True)
+    assert ops("accept", "--yes")[0] == 0
+
+
+def test_an_acceptance_stands_in_the_log_and_is_no_call(ops, home: Path):
+    policy.path_of(home).write_text(RULE)
+    assert ops("accept", "--yes")[0] == 0
+    assert "accepted" in ops("log")[1] and "last 24 h: nothing" in ops("status")[1]
 
 
 def test_accept_refuses_a_policy_whose_example_fails(ops, home: Path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -51,9 +52,52 @@ def block(at: float = NOW - 60, rule: str = "files.root", answer: str = "block")
 
 def test_all_is_well_without_a_policy_and_with_an_accepted_one(home: Path):
     assert look(home) == Reading()
+    policy.path_of(home).write_text("unattended = 'ask'\n")
+    accepted.accept(home, NOW)
+    found = look(home)
+    assert found.findings == () and found.blind == ()
+
+
+def test_every_acceptance_is_told_once_and_how_it_was_made(home: Path):
+    policy.path_of(home).write_text("unattended = 'ask'\n")
+    accepted.accept(home, NOW, "without a terminal, under sh")
+    [first] = look(home).events
+    assert first.id.startswith("guard.accepted:default/") and "without a terminal, under sh" in first.text
+    assert look(home).events == (first,)
+    # A second one hides no first one, and the copy is told without the log.
+    accepted.accept(home, NOW + 1, "at a terminal")
+    assert len(look(home).events) == 2 and first in look(home).events
+    (decisions.directory(home) / decisions.NAME).unlink()
+    [last] = look(home).events
+    assert "at a terminal" in last.text and last.id != first.id
+
+
+def test_a_policy_that_stops_nothing_is_told(home: Path):
     policy.path_of(home).write_text("mode = 'report'\n")
     accepted.accept(home, NOW)
+    assert ids(home) == ["guard.report-mode:default/mode"]
+
+
+def test_a_policy_that_vanished_with_all_of_its_files_is_told(home: Path):
+    policy.path_of(home).write_text("unattended = 'ask'\n")
+    accepted.accept(home, NOW)
+    shutil.rmtree(home / "ops")
+    assert ids(home) == ["guard.policy-seal:default/policy"]
+
+
+def test_a_profile_that_is_used_without_the_guard_is_told(home: Path):
+    other = home / "profiles" / "work"
+    other.mkdir(parents=True)
     assert look(home) == Reading()
+    (other / "state.db").touch()
+    [finding] = look(home).findings
+    assert (finding.id, finding.severity) == ("guard.off:work/plugin", "warning")
+    assert "profile work" in finding.where and "hermes -p work plugins enable" in finding.fix
+    enable(other, "[hermes-ops]")
+    assert look(home) == Reading()
+    (other / "config.yaml").write_text("a: [")
+    config._cache.clear()
+    assert [blind.covers for blind in look(home).blind] == ["guard.off:work/plugin"]
 
 
 def test_a_policy_that_is_not_the_accepted_one_is_told(home: Path):
@@ -99,7 +143,7 @@ def test_a_config_that_cannot_be_read_leaves_it_unknown(home: Path):
     (home / "config.yaml").write_text("a: [")
     config._cache.clear()
     [blind] = look(home).blind
-    assert blind.covers == "guard.off:" and ids(home) == []
+    assert blind.covers == "guard.off:plugin" and ids(home) == []
 
 
 def test_a_burst_of_blocks_is_one_finding(home: Path):
@@ -111,7 +155,8 @@ def test_a_burst_of_blocks_is_one_finding(home: Path):
         block(rule="guard.canary"),
     )
     assert ids(home) == []
-    log(home, *[block() for _ in range(19)], "no json", '{"answer": "block"}', block(rule="b.c"))
+    odd = [block(at=float("nan")), block(at=10**400), block(rule="x") | {"rules": 5}, "[" * 100_000]
+    log(home, *[block() for _ in range(19)], "no json", '{"answer": "block"}', *odd, block(rule="b.c"))
     [finding] = look(home).findings
     assert finding.id == "guard.burst:default/blocks"
     assert "20 calls" in finding.text and finding.evidence == ("by rule: files.root 19, b.c 1",)
