@@ -35,7 +35,7 @@ def radius(
     count = _Count(time.monotonic() + seconds, entries)
     for target in list(targets)[:_MOST_TARGETS]:
         for path in _paths(target, cwd, home, count):
-            if not _is_remote(path):
+            if not is_remote(path):
                 count.add(path)
     return count.told()
 
@@ -128,7 +128,7 @@ def _matches(pattern: str, count: _Count) -> list[str]:
     return found
 
 
-def _is_remote(path: str) -> bool:
+def is_remote(path: str) -> bool:
     """Is a path on a file system of another machine, as far as the system tells?"""
     global _mounts
     if _mounts is None:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
-import threading
-from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import written
+from . import line_editing, links, written
+from .blast import is_remote
 from .inputs import input_language
+from .remembered import Inputs
 from .surroundings import Process
+from .written import Change
 
 SHELL, PYTHON = "shell", "python"
-_MOST_INPUT = 8_000  # characters of a process's input that are kept
-_MOST_PROCESSES = 64
-_MOST_CODE = 120_000  # characters of a file; the judges say of a text of this length that it is too long
+_MOST_READ = 2_000_000  # bytes of a file on the disk; the judges have limits of their own, and say so
+_MOST_TABLE = 200_000  # characters of a file of which only some lines run
 _MOST_CHANGES = 200  # files of one patch
 
 
@@ -42,6 +42,8 @@ class Call:
     """What a tool call would do. `shown` is what a person is shown of it; `process` is whose input it is.
 
     `content` is what would be written; `excess` is how many files of a patch were too many to look at.
+    `kept` is what is remembered of a process's input when it is let through. `unread` says what of the call
+    is not in `codes`, `keys` which key in it does what only a terminal could tell.
     """
 
     codes: tuple[Code, ...] = ()
@@ -50,6 +52,9 @@ class Call:
     process: str = ""
     content: str = ""
     excess: int = 0
+    kept: str = ""
+    unread: str = ""
+    keys: str = ""
 
     @property
     def exact(self) -> str:
@@ -101,10 +106,17 @@ def _process(args: dict[str, Any], place: _Place) -> Call | None:
     language = input_language(found.command) if found.command else SHELL
     if not language:
         return None
-    data = str(args["data"])
-    text = INPUTS.before(session) + data + ("\n" if args["action"] == "submit" else "")
+    data = str(args["data"]) + ("\n" if args["action"] == "submit" else "")
+    before = INPUTS.before(session)
+    texts = line_editing.views(before, data)
+    what = f"input of {found.command or 'a process'}"
     return Call(
-        (Code(language, text, f"input of {found.command or 'a process'}"),), shown=data, process=session
+        tuple(Code(language, text, what) for text in texts),
+        shown=str(args["data"]),
+        process=session,
+        kept=texts[0] if found.is_terminal else before + data,
+        unread="what it was given before is too much to be kept" if INPUTS.is_lost(session) else "",
+        keys=line_editing.untold(data),
     )
 
 
@@ -120,24 +132,29 @@ def _cronjob(args: dict[str, Any], place: _Place) -> Call | None:
         # The host takes a path; a text that is none may be code all the same.
         return Call((Code(SHELL, script),), shown=script) if set(script) & set("\n ;|&") else None
     code = Code(written.script_language(path), content, f"the script {script.strip()}")
-    return Call((code,), shown=content)
+    return Call((code,), shown=content, unread=_too_long(content))
 
 
 def _write_file(args: dict[str, Any], place: _Place) -> Call | None:
     path, content = args.get("path"), args.get("content")
     if not isinstance(path, str) or not path:
         return None
-    return _written([(path, "write", content if isinstance(content, str) else "")], place)
+    text = content if isinstance(content, str) else ""
+    return _written([Change(path, "write", text)], place, text)
 
 
 def _patch(args: dict[str, Any], place: _Place) -> Call | None:
-    changes: list[tuple[str, str, str]] = []
+    changes: list[Change] = []
     path, new, patch = args.get("path"), args.get("new_string"), args.get("patch")
+    text = new if isinstance(new, str) else ""
+    excess = 0
     if isinstance(path, str) and path:
-        changes.append((path, "write", new if isinstance(new, str) else ""))
+        changes.append(Change(path, "write", text))
     if isinstance(patch, str) and patch:
-        changes += written.patched(patch)
-    return _written(changes, place) if changes else None
+        found, excess = written.patched(patch, _MOST_CHANGES)
+        changes += found
+        text = f"{text}\0{patch}" if text else patch
+    return _written(changes, place, text, excess) if changes else None
 
 
 def _skill_manage(args: dict[str, Any], place: _Place) -> Call | None:
@@ -150,28 +167,80 @@ def _skill_manage(args: dict[str, Any], place: _Place) -> Call | None:
     return Call((Code(language, content, f"the script {path}"),), shown=content) if language else None
 
 
-def _written(changes: list[tuple[str, str, str]], place: _Place) -> Call:
+def _written(changes: list[Change], place: _Place, content: str, excess: int = 0) -> Call:
+    """The call that makes some changes. A file that is moved is judged by where it ends."""
     texts: dict[str, list[str]] = {}
-    for path, action, content in changes[:_MOST_CHANGES]:
-        full = _full(path, place.cwd)
-        if action == "write" and content:
-            for language, text in written.codes(full, content[:_MOST_CODE], place.hermes_home):
-                texts.setdefault(language, []).append(text)
-    names = ", ".join(path for path, _, _ in changes[:_MOST_CHANGES])
+    given: dict[str, list[Change]] = {}
+    writes: list[Write] = []
+    unread = ""
+    for change in changes:
+        path = _full(change.path, place.cwd)
+        given.setdefault(path, []).append(change)
+        writes.append(Write(change.path, change.action))
+        if change.action != "write":
+            continue
+        if change.source and _is_folder(path, place):
+            # What is moved to a folder lands in it.
+            inside = os.path.basename(change.source)
+            writes.append(Write(os.path.join(change.path, inside)))
+            path = os.path.join(path, inside)
+        for where, home in _homes(path, place):
+            if not written.is_run(where, home):
+                continue
+            for text in _contents(change, given, place.cwd):
+                unread = unread or _too_long(text, where, home)
+                for language, code in written.codes(where, text, home):
+                    texts.setdefault(language, []).append(code)
+    names = ", ".join(change.path for change in changes)
     return Call(
         tuple(
-            Code(language, "\n".join(found), f"what {names} would run") for language, found in texts.items()
+            Code(language, "\n".join(dict.fromkeys(found)), f"what {names} would run")
+            for language, found in texts.items()
         ),
-        tuple(Write(path, action) for path, action, _ in changes[:_MOST_CHANGES]),
+        tuple(writes),
         shown=names,
-        content="\0".join(content for _, _, content in changes),
-        excess=max(0, len(changes) - _MOST_CHANGES),
+        content=content,
+        excess=excess,
+        unread=unread,
     )
 
 
+def _homes(path: str, place: _Place) -> Iterable[tuple[str, str]]:
+    """A file by its name and by what it really is, each with the host's home."""
+    named = (path, place.hermes_home)
+    return dict.fromkeys((named, (links.real(path), links.real(place.hermes_home))))
+
+
+def _is_folder(path: str, place: _Place) -> bool:
+    """Is it a folder, or one of those where files lie that run by themselves?"""
+    if links.are_followed() and not is_remote(path):
+        return os.path.isdir(path)
+    return not written.is_run(path, place.hermes_home) and written.is_run(f"{path}/a", place.hermes_home)
+
+
+def _contents(change: Change, given: dict[str, list[Change]], cwd: str | None) -> list[str]:
+    """What a file gets: its new lines; of one that is moved, what it holds and what the patch gave it."""
+    if not change.source:
+        return [change.content()]
+    source = _full(change.source, cwd)
+    before = _content(source) if links.are_followed() else None
+    texts = [each.content() for each in given.get(source, ()) if each.action == "write"]
+    return [text for text in (*texts, before) if text]
+
+
 def _full(path: str, cwd: str | None) -> str:
+    """The path of a file as the host finds it, where what ".." means is told by the folders there are."""
     expanded = os.path.expanduser(path)
-    return os.path.normpath(expanded if cwd is None else os.path.join(cwd, expanded))
+    joined = expanded if cwd is None else os.path.join(cwd, expanded)
+    return links.real(joined) if ".." in joined else os.path.normpath(joined)
+
+
+def _too_long(text: str, path: str = "", home: str = "") -> str:
+    """What to say of a text of which not all is judged, "" when all is."""
+    some = bool(path) and written.is_table(path, home)
+    if len(text) < (_MOST_TABLE if some else _MOST_READ):
+        return ""
+    return f"{len(text)} characters"
 
 
 def _content(path: str) -> str | None:
@@ -179,36 +248,9 @@ def _content(path: str) -> str | None:
 
     try:
         with open_regular(path) as file:
-            return file.read(_MOST_CODE).decode("utf-8", "replace")
+            return file.read(_MOST_READ).decode("utf-8", "replace")
     except (OSError, ValueError):
         return None
-
-
-class Inputs:
-    """What was let through to the input of each background process, so that a text in pieces is judged whole.
-
-    Bounded: of a process the end of its input is kept, and only the last processes are known.
-    """
-
-    def __init__(self) -> None:
-        self._texts: OrderedDict[str, str] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def before(self, process: str) -> str:
-        """What the process has been given so far, from the beginning of a line."""
-        with self._lock:
-            return self._texts.get(process, "")
-
-    def let_through(self, process: str, text: str) -> None:
-        """Remember `text`, all that the process has been given."""
-        if len(text) > _MOST_INPUT:
-            text = text[-_MOST_INPUT:]
-            text = text.partition("\n")[2] or text
-        with self._lock:
-            self._texts[process] = text
-            self._texts.move_to_end(process)
-            while len(self._texts) > _MOST_PROCESSES:
-                self._texts.popitem(last=False)
 
 
 INPUTS = Inputs()

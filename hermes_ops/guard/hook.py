@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .._common.home import hermes_home
-from . import blast, calls, decisions, message, options, policy, presence, second, surroundings
+from . import blast, calls, decisions, links, message, options, policy, presence, second, surroundings
 from .code.judge import judge_code
 from .judge import reasons
 from .judge.budget import Budget, Exhausted
@@ -88,6 +89,10 @@ def judge(
             unread = unread or judgement.unread
         else:
             findings += _by_code(code, where, rules, budget)
+    if call.unread:
+        findings.append(reasons.LIMIT.found("", call.unread))
+    if call.keys:
+        findings.append(reasons.OPAQUE_CODE.found("", f"a key that edits the line ({call.keys})"))
     if excess:
         findings.append(
             Found("guard.too-many-files", Verdict.APPROVE, f"changes {excess} files more than are judged")
@@ -115,31 +120,40 @@ def _by_code(code: calls.Code, where: Surroundings, rules: policy.Policy, budget
 
 def _by_policy(write: calls.Write, where: Surroundings, rules: policy.Policy) -> list[Found]:
     """What the rules of a policy say of a change of a file: the same as of a command that makes it."""
+    if not rules.rules:
+        return []
     program = "rm" if write.action == "delete" else "tee"
-    invocation = Invocation(
-        program,
-        [Arg(program), Arg(write.path)],
-        cwd=where.cwd,
-        home=where.home,
-        hermes_home=where.hermes_home,
-        part=write.path,
-    )
-    return [found for family in rules.rules for found in family.check(invocation)]
+    absolute = os.path.join(where.cwd or "", os.path.expanduser(write.path))
+    invocations = [
+        Invocation(
+            program,
+            [Arg(program), Arg(path)],
+            cwd=where.cwd,
+            home=where.home,
+            hermes_home=where.hermes_home,
+            part=write.path,
+        )
+        for path in dict.fromkeys((write.path, links.real(absolute)))
+    ]
+    return [
+        found for family in rules.rules for invocation in invocations for found in family.check(invocation)
+    ]
 
 
 def _decide(tool: str, args: dict[str, Any], ids: dict[str, Any], started: float) -> Directive | None:
     home = hermes_home()
     backend = surroundings.backend() if tool in surroundings.IN_BACKEND else surroundings.Backend()
     where = surroundings.surroundings(args, _name(ids, "task_id"), str(home), backend)
-    call = calls.read(tool, args, hermes_home=str(home), cwd=where.cwd, process=surroundings.process)
-    if call is None:
-        return None
-    rules = policy.current(home)
-    budget = Budget()
-    judgement = judge(call, where, rules, budget)
-    for code in call.codes:
-        if code.language == calls.SHELL:
-            judgement = second.raised(judgement, code.text, where, rules, _left(started))
+    with links.followed(backend.kind == "local"):
+        call = calls.read(tool, args, hermes_home=str(home), cwd=where.cwd, process=surroundings.process)
+        if call is None:
+            return None
+        rules = policy.current(home)
+        budget = Budget()
+        judgement = judge(call, where, rules, budget)
+        for code in call.codes:
+            if code.language == calls.SHELL:
+                judgement = second.raised(judgement, code.text, where, rules, _left(started))
     if judgement.verdict is Verdict.ALLOW:
         _let_through(call)
         _logged(lambda: decisions.allowed(home))
@@ -257,7 +271,7 @@ def _left(started: float) -> float:
 
 def _let_through(call: calls.Call) -> None:
     if call.process:
-        calls.INPUTS.let_through(call.process, call.codes[0].text)
+        calls.INPUTS.let_through(call.process, call.kept, call.codes[0].language)
 
 
 def _failed(tool: str, args: object, ids: dict[str, Any], error: Exception) -> Directive | None:

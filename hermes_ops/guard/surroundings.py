@@ -84,10 +84,11 @@ def _default_directory() -> str | None:
 
 
 class Process(NamedTuple):
-    """A background process of the host: the command it was started with, and where."""
+    """A background process of the host: the command it was started with, where, and if at a terminal."""
 
     command: str
     cwd: str | None
+    is_terminal: bool = False
 
 
 def process(session_id: str) -> Process | None:
@@ -100,9 +101,11 @@ def process(session_id: str) -> Process | None:
         return None
     try:
         found = module.process_registry._running.get(session_id)
-        return Process(str(found.command), found.cwd) if found is not None else None
+        if found is None:
+            return None
+        return Process(str(found.command), found.cwd, getattr(found, "_pty", None) is not None)
     except Exception:  # a host of another version
-        return Process("", None)
+        return Process("", None, True)
 
 
 def host_asks(tool: str, text: str, here: presence.Presence, backend: Backend, smart: str) -> bool:

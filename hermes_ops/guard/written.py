@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 PYTHON_SUFFIXES = (".py", ".pyw")
 SHELL_SUFFIXES = (".sh", ".bash", ".zsh", ".ksh")
@@ -34,9 +35,25 @@ _UNIT = re.compile(r"/systemd/.*\.(?:service|timer|socket|path)$")
 _UNIT_COMMAND = re.compile(
     r"[ \t]*Exec(?:Start|StartPre|StartPost|Stop|StopPost|Reload|Condition)[ \t]*=[ \t]*[-@:+!|]*(.*)"
 )
-_PATCH_HEADER = re.compile(r"[ \t]*\*\*\*\s*(Update|Add|Delete|Move)\s+File:\s*(.+)")
+# As the host's parser of patches has them.
+_PATCH_HEADER = re.compile(
+    r"^\*\*\*[^\S\n]*(Update|Add|Delete|Move(?=[^\S\n]+File:.+->.))[^\S\n]+File:[^\S\n]*(.+)", re.MULTILINE
+)
+_PATCH_BOUND = re.compile(r"\*\*\* ?(?:Begin|End) Patch")
+_PATCH_BEGINS = ("*** Begin Patch", "***Begin Patch")
+_ADDED = re.compile(r"^\+(.*)", re.MULTILINE)
 _PYTHON_LINE = re.compile(r"#!.*\bpython[\d.]*\b")
 _SHELL_LINE = re.compile(r"#!.*\b(?:ba|z|da|k|a)?sh\b")
+
+
+def is_run(path: str, hermes_home: str) -> bool:
+    """Is a file with this absolute path one that will run by itself when its time comes?"""
+    return _kind(path, hermes_home) is not None
+
+
+def is_table(path: str, hermes_home: str) -> bool:
+    """Is it a file of which only some lines run?"""
+    return _kind(path, hermes_home) in ("table", "unit")
 
 
 def codes(path: str, content: str, hermes_home: str) -> list[tuple[str, str]]:
@@ -44,21 +61,34 @@ def codes(path: str, content: str, hermes_home: str) -> list[tuple[str, str]]:
 
     Another file is nothing that runs by itself, whatever is in it.
     """
-    if _below(path, os.path.join(hermes_home, "scripts")):
+    kind = _kind(path, hermes_home)
+    if kind == "script":
         return [(script_language(path), content)]
-    if os.path.basename(path) in _STARTUP or _STARTUP_PATHS.search(path):
+    if kind == "startup":
         return [("shell", content)]
-    if _GIT_HOOK.search(path) or _CRON_SCRIPT.search(path):
+    if kind == "hook":
         language = _by_first_line(content)
         return [(language, content)] if language else []
-    if _CRON.search(path):
-        found = map(_CRON_FIELDS.match, content.splitlines())
+    if kind == "table":
+        found = map(_CRON_FIELDS.match, content.split("\n"))
         system = "/etc/" in path
         return _script(_without_user(match[1], system) for match in found if match)
-    if _UNIT.search(path):
-        found = map(_UNIT_COMMAND.match, content.splitlines())
-        return _script(match[1] for match in found if match)
+    if kind == "unit":
+        lines = content.replace("\\\n", " ").replace("\r", "\n").split("\n")
+        return _script(match[1] for match in map(_UNIT_COMMAND.match, lines) if match)
     return []
+
+
+def _kind(path: str, hermes_home: str) -> str | None:
+    if _below(path, os.path.join(hermes_home, "scripts")):
+        return "script"
+    if os.path.basename(path) in _STARTUP or _STARTUP_PATHS.search(path):
+        return "startup"
+    if _GIT_HOOK.search(path) or _CRON_SCRIPT.search(path):
+        return "hook"
+    if _CRON.search(path):
+        return "table"
+    return "unit" if _UNIT.search(path) else None
 
 
 def script_language(path: str) -> str:
@@ -76,27 +106,69 @@ def skill_language(path: str, content: str) -> str:
     return _by_first_line(content) if content.startswith("#!") else ""
 
 
-def patched(patch: str) -> list[tuple[str, str, str]]:
-    """The changes of a patch text of several files: path, "write", "delete" or "move", and the new lines.
+class Change(NamedTuple):
+    """A file that a call changes: its path as given, "write", "delete" or "move", and what it is given.
 
-    A move is a change of both paths. Read as generously as the host's own parser reads it.
+    `text` is the content, or the lines of a patch about the file. `source` is the file that it was before.
     """
-    changes: list[tuple[str, str, list[str]]] = []
-    for line in patch.splitlines():
-        header = _PATCH_HEADER.match(line) if "File:" in line else None
-        if header is None:
-            if changes and line.startswith("+"):
-                changes[-1][2].append(line[1:])
-            continue
-        verb, target = header[1], header[2].strip()
-        if verb == "Move":
-            old, _, new = (part.strip() for part in target.partition("->"))
-            changes.append((old, "move", []))
-            if new:
-                changes.append((new, "write", []))
-        else:
-            changes.append((target, "delete" if verb == "Delete" else "write", []))
-    return [(path, action, "\n".join(lines)) for path, action, lines in changes]
+
+    path: str
+    action: str
+    text: str = ""
+    source: str = ""
+    is_patch: bool = False
+
+    def content(self) -> str:
+        """The content, or the new lines that a patch gives the file."""
+        return "\n".join(_ADDED.findall(self.text)) if self.is_patch else self.text
+
+
+def patched(patch: str, most: int = 200) -> tuple[list[Change], int]:
+    """The changes of a patch of several files as the host's parser reads them, and how many are left out.
+
+    A move is a change of both paths. After `most` changes reading ends; a line ends at a newline alone.
+    """
+    start, end = _patch_bounds(patch)
+    changes: list[Change] = []
+    headers = _PATCH_HEADER.finditer(patch, start, end)
+    header = next(headers, None)
+    while header is not None:
+        if len(changes) >= most:
+            return changes, patch.count("\n***", header.start(), end) + 1
+        found, header = header, next(headers, None)
+        changes += _changes(
+            found[1], found[2].strip(), patch[found.end() : header.start() if header else end]
+        )
+    return changes, 0
+
+
+def _changes(verb: str, target: str, lines: str) -> Iterator[Change]:
+    if not target:
+        return
+    if verb != "Move":
+        yield Change(target, "delete" if verb == "Delete" else "write", lines, is_patch=True)
+        return
+    arrow = target.find("->", 1)
+    if arrow > 0:
+        old, new = target[:arrow].strip(), target[arrow + 2 :].strip()
+        yield Change(old, "move")
+        if new:
+            yield Change(new, "write", source=old)
+
+
+def _patch_bounds(patch: str) -> tuple[int, int]:
+    """Where the lines of a patch begin and end: after the last beginning before the first end."""
+    start = at = 0
+    while found := _PATCH_BOUND.search(patch, at):
+        begin = patch.rfind("\n", at, found.start()) + 1 or at
+        at = patch.find("\n", found.end())
+        line = patch[begin:at] if at >= 0 else patch[begin:]
+        if not any(mark in line for mark in _PATCH_BEGINS):
+            return start, begin
+        if at < 0:
+            return len(patch), len(patch)
+        start = at = at + 1
+    return start, len(patch)
 
 
 def _script(commands: Iterable[str]) -> list[tuple[str, str]]:

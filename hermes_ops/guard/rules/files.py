@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+from .. import links
 from ..judge.invocation import UNKNOWN
-from ..verdict import Found
+from ..verdict import Found, Verdict
 from .disk import OVERWRITTEN
-from .hermes_state import Part, part_of
+from .hermes_state import Part, part_named
 from .names import names
 from .paths import Located, Place, components, locate
 from .rule import Rule, approve, block
@@ -55,14 +56,41 @@ _KERNEL = ("/proc/", "/sys/")
 
 
 def rule_of(located: Located, home: str, hermes_home: str) -> Rule | None:
-    """The rule that speaks of writing to a place; None for an ordinary file."""
+    """The rule that speaks of writing to a place, by its name or by what it really is; None for most."""
+    rule = _rule_named(located, home, hermes_home)
+    if not links.are_followed() or located.place in (Place.NOTHING, Place.NETWORK):
+        return rule
+    if rule is not None and rule.verdict is Verdict.BLOCK:
+        return rule
+    really = _rule_behind(located, home, hermes_home)
+    return rule if really is None or (rule is not None and really.verdict <= rule.verdict) else really
+
+
+def _rule_behind(located: Located, home: str, hermes_home: str) -> Rule | None:
+    """The weightiest rule that speaks of the file that a name leads to, and of the folder that it is in."""
+    path = located.climbing or located.path
+    own, agents = links.real(home), links.real(hermes_home)
+    unmoved = own == home and agents == hermes_home
+    entry, target = links.real(path, last=False), links.real(path)
+    rules = []
+    for each in dict.fromkeys((entry, target)):
+        if each == located.path and unmoved:
+            continue
+        rule = _rule_named(locate(each, None, own, agents, glob=located.pattern), own, agents)
+        # Many tools put a new file in the place of a link: what it led to, such as /usr/bin/python3, stays.
+        if rule is not None and (rule is not SYSTEM_FILE or each == entry):
+            rules.append(rule)
+    return max(rules, key=lambda rule: rule.verdict, default=None)
+
+
+def _rule_named(located: Located, home: str, hermes_home: str) -> Rule | None:
     path = located.path
     place = located.place
     if place in (Place.NOTHING, Place.NETWORK):
         return None
     if place is Place.DEVICE:
         return OVERWRITTEN
-    part = part_of(path, home, hermes_home)
+    part = part_named(path, home, hermes_home)
     if part is not None:
         return _agent(part, path)
     parts = components(path)

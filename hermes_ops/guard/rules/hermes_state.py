@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from enum import Enum
 from functools import lru_cache
 
+from .. import links
 from .names import names
 from .paths import components
 from .secrets import below_hermes
@@ -13,7 +14,9 @@ from .secrets import below_hermes
 PLUGIN_NAMES = frozenset({"hermes-ops", "hermes_ops"})
 _INSTALLED = frozenset({"plugins", "site-packages", "dist-packages"})
 # Changing one of them changes what may run, or who is asked.
-_CONTROLS = frozenset({"config.yaml", "config.yml", "shell-hooks-allowlist.json", "plugins.lock"})
+_CONTROLS = frozenset({"config.yaml", "config.yml", "shell-hooks-allowlist.json", "plugins.lock"}) | {
+    ".hermes-ops-guard.json"  # says that a policy of the guard was accepted
+}
 _STATE_FILES = frozenset(
     {
         ".env",
@@ -43,7 +46,16 @@ class Part(Enum):
 
 
 def part_of(path: str, home: str, hermes_home: str) -> Part | None:
-    """What a resolved path is to the host; None when it has nothing to do with the host."""
+    """What a path is to the host, by its name or by what it really is; None when it is nothing to it."""
+    found = part_named(path, home, hermes_home)
+    if found not in (None, Part.FREE, Part.KEPT) or not links.are_followed():
+        return found
+    really = part_named(links.real(path, last=False), links.real(home), links.real(hermes_home))
+    return found if really is None or really is Part.FREE else really
+
+
+def part_named(path: str, home: str, hermes_home: str) -> Part | None:
+    """What a path is to the host by its name alone."""
     return (_part_again if len(path) < _LONG else _part)(path, home, hermes_home)
 
 

@@ -38,7 +38,8 @@ class Located:
     """A path that was made sense of. `path` is absolute when that is known, "" components and dots gone.
 
     `everything`: it was a glob for all that the folder `path` holds. `depth`: how many components it has from
-    the root. `pattern`: its last component is a glob for some names.
+    the root. `pattern`: its last component is a glob for some names. `climbing`: the path with its "..",
+    which lead elsewhere behind a link; "" when it has none.
     """
 
     place: Place
@@ -46,6 +47,7 @@ class Located:
     depth: int = 0
     everything: bool = False
     pattern: bool = False
+    climbing: str = ""
 
 
 _GLOB = frozenset("*?[")
@@ -141,7 +143,7 @@ def _located(path_text: str, cwd: str | None, home: str, hermes_home: str, glob:
         text = _windows(text)
     absolute = text[0] == "/"
     pieces = components(text)
-    climbs = 0
+    climbs = beyond = 0
     walked: list[str] = []
     base = None if cwd is None or UNKNOWN in cwd else folder_components(cwd)
     if not absolute and base is not None:
@@ -150,12 +152,17 @@ def _located(path_text: str, cwd: str | None, home: str, hermes_home: str, glob:
         if piece != "..":
             walked.append(piece)
         elif walked and UNKNOWN in walked[-1]:
-            return Located(Place.UNKNOWN, text)
+            # An unknown piece may be several folders; as many steps up as this end at the root.
+            beyond += 1
+            if beyond >= 4:
+                walked.clear()
         elif walked:
             walked.pop()
         elif not absolute and base is None:
             climbs += 1
     rooted = absolute or base is not None
+    if 0 < beyond < 4:
+        return Located(Place.UNKNOWN, text)
     if climbs >= 4 and (not walked or walked[0] in _SYSTEM or walked[0] in _HOLDERS or climbs >= 8):
         # Deeper than working folders are: it ends at the root.
         rooted, climbs = True, 0
@@ -166,7 +173,10 @@ def _located(path_text: str, cwd: str | None, home: str, hermes_home: str, glob:
     pattern = glob and bool(walked) and not everything and not _GLOB.isdisjoint(walked[-1])
     if rooted:
         found = _rooted(walked, base, home, hermes_home, relative=not absolute, glob=glob)
-        return Located(found, "/" + "/".join(walked), len(walked), everything, pattern)
+        climbing = ""
+        if ".." in pieces:
+            climbing = "/" + "/".join(pieces if absolute or base is None else [*base, *pieces])
+        return Located(found, "/" + "/".join(walked), len(walked), everything, pattern, climbing)
     found = _loose(walked, climbs)
     prefix = ["..", *[".."] * (climbs - 1)] if climbs else []
     return Located(found, "/".join(prefix + walked) or ".", 0, everything, pattern)

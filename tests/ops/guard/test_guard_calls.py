@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from hermes_ops.guard import TOOLS, calls, written
-from hermes_ops.guard.calls import Call, Code, Inputs, Write
+from hermes_ops.guard import TOOLS, calls, links, written
+from hermes_ops.guard.calls import Call, Code, Write
 from hermes_ops.guard.inputs import input_language
+from hermes_ops.guard.remembered import Inputs
 from hermes_ops.guard.surroundings import Backend, Process, working_directory
 
 
@@ -104,20 +105,25 @@ def test_input_of_a_process_is_judged_with_what_came_before_it(monkeypatch: pyte
     assert read("process", {"action": "submit", "session_id": "q", "data": "/"}, **running) is None
 
 
+def test_input_at_a_terminal_is_judged_as_it_is_edited_and_as_it_stands(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(calls, "INPUTS", Inputs())
+    for is_terminal, kept in ((True, "run\n"), (False, "echo a\x15run\n")):
+        running = {"process": {"p": Process("bash", "/w", is_terminal)}.get}
+        args = {"action": "submit", "session_id": "p", "data": "echo a\x15run"}
+        call = read("process", args, **running)
+        assert call is not None and call.kept == kept and call.keys == ""
+        assert [code.text for code in call.codes] == ["run\n", "echo a\x15run\n"]
+        moved = read("process", {**args, "data": "un\x01r"}, **running)
+        assert moved is not None and moved.keys == "U+0001"
+
+
 def test_input_of_a_process_that_is_unknown_is_judged_as_a_shells() -> None:
     found = codes(
         "process", {"action": "write", "session_id": 7, "data": 1}, process=lambda _: Process("", None)
     )
     assert found == [("shell", "1")]
-
-
-def test_what_is_remembered_of_inputs_is_bounded() -> None:
-    inputs = Inputs()
-    inputs.let_through("p", "line\n" * 10_000 + "rm -rf ")
-    assert len(inputs.before("p")) <= 8_000 and inputs.before("p").endswith("line\nrm -rf ")
-    for number in range(200):
-        inputs.let_through(str(number), "x")
-    assert inputs.before("p") == "" and inputs.before("199") == "x" and len(inputs._texts) <= 64
 
 
 def test_the_script_of_a_job_is_read_and_judged_by_its_suffix(tmp_path: Path) -> None:
@@ -201,6 +207,91 @@ def test_a_patch_of_very_many_files_is_read_up_to_a_bound_and_says_so() -> None:
     patch = "".join(f"*** Add File: /h/scripts/{number}.sh\n+run {number}\n" for number in range(1000))
     call = read("patch", {"mode": "patch", "patch": patch})
     assert call is not None and (len(call.writes), call.excess, len(call.codes)) == (200, 800, 1)
+
+
+def test_a_long_file_is_judged_whole() -> None:
+    comments = "# a comment\n" * 20_000
+    for path in ("/h/scripts/x.sh", "/h/scripts/x.py", "~/.bashrc"):
+        assert codes("write_file", {"path": path, "content": comments + "end"})[0][1] == comments + "end"
+    table = read("write_file", {"path": "/etc/cron.d/x", "content": "* * * * * root run\n" * 20_000})
+    assert table is not None and table.unread
+
+
+def test_a_script_on_the_disk_that_is_too_long_to_be_read_is_no_script_that_was_read(tmp_path: Path) -> None:
+    (tmp_path / "scripts").mkdir()
+    for name, length, unread in (("a.sh", 500_000, False), ("b.sh", 3_000_000, True)):
+        (tmp_path / "scripts" / name).write_text("#" * length + "\nrun\n")
+        call = read("cronjob", {"action": "create", "script": name}, hermes_home=str(tmp_path))
+        assert call is not None and bool(call.unread) == unread
+        assert unread or call.codes[0].text.endswith("\nrun\n")
+
+
+@pytest.mark.parametrize("letter", ["\x0b", "\x0c", "\x1c", "\x1d", "\x85", "\u2028", "\u2029", "\r"])
+def test_a_line_of_a_patch_ends_at_a_newline_alone(letter: str) -> None:
+    patch = f"*** Begin Patch\n*** Add File: /h/scripts/a.sh\n+: '{letter}'; run\n*** End Patch"
+    assert codes("patch", {"mode": "patch", "patch": patch}) == [("shell", f": '{letter}'; run")]
+
+
+PATCHES = {
+    "a header that is indented is a line of the file before": (
+        "*** Add File: /h/scripts/a.sh\n *** Add File: n.txt\n+run",
+        [("/h/scripts/a.sh", "write", "run")],
+    ),
+    "a header without a path is none": ("*** Add File: \n+a", []),
+    "what stands before the last beginning is left out": (
+        "*** Begin Patch\n*** Add File: a\n+1\n+ *** Begin Patch\n*** Add File: b\n+2",
+        [("b", "write", "2")],
+    ),
+    "what stands behind the end is left out": (
+        "***Begin Patch\n*** Add File: a\n+1\n***End Patch\n+2\n*** Add File: b",
+        [("a", "write", "1")],
+    ),
+    "blanks may be missing": (
+        "***Update File:a\n@@ x @@\n-1\n+2\n 3\n+4",
+        [("a", "write", "2\n4")],
+    ),
+    "a move without a target is a line": (
+        "*** Update File: a\n*** Move File: b\n+1",
+        [("a", "write", "1")],
+    ),
+    "a header does not go on in the next line": ("***\nAdd File: a\n+1", []),
+}
+
+
+@pytest.mark.parametrize("name", PATCHES)
+def test_a_patch_is_read_as_the_host_reads_it(name: str) -> None:
+    patch, expected = PATCHES[name]
+    changes, _ = written.patched(patch)
+    assert [(change.path, change.action, change.content()) for change in changes] == expected
+
+
+def test_what_a_patch_moves_is_judged_by_where_it_ends(tmp_path: Path) -> None:
+    moved = "*** Add File: n.txt\n+run\n*** Move File: n.txt -> {}"
+    for target in ("/h/scripts/z.sh", "~/.bashrc"):
+        call = read("patch", {"mode": "patch", "patch": moved.format(target)})
+        assert call is not None and [code.text for code in call.codes] == ["run"]
+        assert call.writes == (Write("n.txt"), Write("n.txt", "move"), Write(target))
+    assert codes("patch", {"mode": "patch", "patch": moved.format("other.txt")}) == []
+    folder = moved.replace("n.txt", "n.sh").format("/h/scripts")
+    call = read("patch", {"mode": "patch", "patch": folder}, hermes_home="/h")
+    assert call is not None and call.writes[-1] == Write("/h/scripts/n.sh")
+    assert [(code.language, code.text) for code in call.codes] == [("shell", "run")]
+    (tmp_path / "scripts" / "sub").mkdir(parents=True)
+    with links.followed():
+        args = {"mode": "patch", "patch": moved.replace("n.txt", "n.sh").format(tmp_path / "scripts" / "sub")}
+        assert codes("patch", args, hermes_home=str(tmp_path)) == [("shell", "run")]
+    (tmp_path / "old.txt").write_text("run on the disk")
+    args = {"mode": "patch", "patch": "*** Move File: old.txt -> /h/scripts/z.sh"}
+    with links.followed():
+        assert codes("patch", args, cwd=str(tmp_path)) == [("shell", "run on the disk")]
+    assert codes("patch", args, cwd=str(tmp_path)) == []
+
+
+def test_a_unit_goes_on_in_the_next_line_and_a_cron_table_does_not() -> None:
+    unit = {"path": "/etc/systemd/system/x.service", "content": "ExecStart=/bin/run \\\n  a\rExecStop=b"}
+    assert codes("write_file", unit) == [("shell", "/bin/run    a\nb")]
+    table = {"path": "/etc/cron.d/x", "content": "* * * * * root : '\x0c'; run"}
+    assert codes("write_file", table) == [("shell", ": '\x0c'; run")]
 
 
 def test_another_content_of_the_same_file_is_another_call() -> None:
