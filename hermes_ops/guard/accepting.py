@@ -1,8 +1,8 @@
 """Who accepts a policy: a person, as far as that can be told, and what is kept of how it was done.
 
 The host marks the environment of what its tools start. On Linux the processes above this one are looked at
-as well, and without a terminal also whether this one was cut off from whoever started it, and whether an agent
-of the same home runs beside it. Whatever gets past that leaves an acceptance that the watcher tells.
+as well, and without a terminal also whether this one was cut off from whoever started it, and whether an
+agent of the same home runs beside it. Whatever gets past that leaves an acceptance that the watcher tells.
 """
 
 from __future__ import annotations

@@ -37,6 +37,7 @@ WAIT = 0.02  # seconds that an answer is waited for
 HANGS = 1.0  # seconds after which a command ends the child
 MEGABYTES = 400
 LONGEST = 8_000  # characters of a text that is given to it
+LONGEST_ANSWER = 4_000_000  # bytes
 BACKOFF = (
     1.0,
     5.0,
@@ -132,14 +133,15 @@ class Child:
         with self.lock:
             self.process, self.asked, self.answered = process, 0, 0
         try:
-            for line in process.stdout:
+            # A line without an end, or what is no answer, ends the child as its own end does.
+            while (line := process.stdout.readline(LONGEST_ANSWER)).endswith(b"\n"):
                 with self.lock:
                     if line == b"ready\n":
                         self.state = "ready"
                     else:
-                        self.answered, self.answer = json.loads(line)
+                        self.answered, self.answer = _answer(line, self.asked)
                     self.lock.notify_all()
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             pass
         finally:
             process.kill()
@@ -158,6 +160,22 @@ class Child:
             self.not_before = now + BACKOFF[min(self.ends, len(BACKOFF)) - 1]
             self.process, self.state = None, "ended"
             self.lock.notify_all()
+
+
+def _answer(line: bytes, asked: int) -> tuple[int, list[list[str]] | None]:
+    """The number and the commands in an answer. ValueError or RecursionError for what is none."""
+    found = json.loads(line)
+    if not isinstance(found, list) or len(found) != 2 or type(found[0]) is not int or found[0] > asked:
+        raise ValueError("no answer")
+    number, commands = found
+    if commands is None:
+        return number, None
+    if isinstance(commands, list) and all(
+        isinstance(words, list) and words and all(isinstance(word, str) for word in words)
+        for words in commands
+    ):
+        return number, commands
+    raise ValueError("no commands")
 
 
 def raised(

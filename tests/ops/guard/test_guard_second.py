@@ -129,6 +129,51 @@ def test_it_ends_when_its_stdin_does(child: Child) -> None:
     wait_for(lambda: not runs(pid))
 
 
+NO_ANSWERS = (
+    "[1, [5, null]]",
+    "[1, 5]",
+    "[1, [[]]]",
+    '[1, [["a", 1]]]',
+    "[1, null, null]",
+    "[true, null]",
+    "[999, null]",
+    "7",
+    "nonsense",
+    "[" * 200_000,
+)
+
+
+@pytest.mark.parametrize("answer", NO_ANSWERS, ids=lambda answer: answer[:20])
+def test_an_answer_that_is_none_ends_the_child_and_raises_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, answer: str
+) -> None:
+    monkeypatch.setattr(second, "BACKOFF", (60.0,))
+    script, said = tmp_path / "odd.py", tmp_path / "said"
+    said.write_text(answer)
+    script.write_text(
+        f"print('ready', flush=True)\ninput()\nprint(open({str(said)!r}).read(), flush=True)\ninput()\n"
+    )
+    child = Child([sys.executable, str(script)])
+    child.commands("x")
+    wait_for(lambda: child.state == "ready")
+    assert child.commands("x", 5.0) is None
+    wait_for(lambda: child.state == "ended")
+    assert child.process is None and child.answer is None
+
+
+def test_an_answer_without_an_end_is_not_read_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(second, "BACKOFF", (60.0,))
+    monkeypatch.setattr(second, "LONGEST_ANSWER", 100_000)
+    script = tmp_path / "endless.py"
+    script.write_text(
+        "import sys\nprint('ready', flush=True)\nwhile True:\n    sys.stdout.write('x' * 65536)\n"
+    )
+    child = Child([sys.executable, str(script)])
+    child.commands("x")
+    wait_for(lambda: child.state == "ended")
+    assert child.process is None
+
+
 def test_it_is_given_no_secret_of_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("SOME_API_KEY", "value")
     script = tmp_path / "tell.py"
