@@ -155,7 +155,7 @@ def found(words: list[Arg]) -> tuple[list[Arg], str | None]:
             roots.append(words[at])
         at += 1
     texts = [word.text for word in words]
-    if not any(_NARROWS.match(text) for text in texts):
+    if not any(text != "-maxdepth" and _NARROWS.match(text) for text in texts):
         return roots or [Arg(".")], None
     named = [texts[i + 1] for i, text in enumerate(texts[:-1]) if text in ("-name", "-iname")]
     return roots or [Arg(".")], named[0] if len(named) == 1 else ""

@@ -231,6 +231,7 @@ def _exec(walk: Walk, call: Invocation) -> Stream:
     state = walk.state
     if call.stdin.piped:
         state.descriptors["0"] = call.stdin
+        walk.replaced = walk.inherited
     for target in call.redirects:
         path = target.arg.text
         if path in walk.consumers:

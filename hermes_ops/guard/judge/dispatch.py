@@ -60,7 +60,7 @@ def command(
     """Judge a command of expanded words; its output."""
     wrappers = walk.wrappers
     outer_place, outer_input = walk.place, walk.input
-    if not stdin.piped and walk.state.descriptors:
+    if walk.state.descriptors and (not stdin.piped or stdin is walk.replaced):
         stdin = walk.state.descriptors.get("0", stdin)
     walk.input = stdin
     try:

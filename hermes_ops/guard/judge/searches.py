@@ -102,8 +102,10 @@ def _xargs(walk: Walk, call: Invocation) -> Stream | None:
             command = [*command, Arg(UNKNOWN, False, stdin.taint, stdin.source)]
         return walk.words(command, inner, appended=stdin.piped or call.appended)
     # Without the words too: a here-document behind xargs is meant for the command as often as for xargs.
-    walk.words(command, inner)
-    outputs = []
+    bare = walk.words(command, inner)
+    if bare.text and bare.text == text:
+        return bare
+    outputs = [bare] if bare.text and bare.text.strip() else []
     for line in lines:
         given = [Arg(piece, _is_glob(piece), stdin.taint, stdin.source) for piece in line]
         if replacement:

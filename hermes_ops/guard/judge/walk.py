@@ -86,6 +86,8 @@ class Walk(Scope):
         self.cut: list[str] = []  # texts that the walk did not come to the end of, the innermost first
         self.numbers = 0
         self.input: Stream = NO_INPUT  # of the command that is being judged
+        self.inherited: Stream = NO_INPUT  # what the last command with redirections would have got without
+        self.replaced: Stream | None = None  # the input that `exec <file` has put another in the place of
         self.consumers: dict[str, flows.Consumer] = {}  # by the path that is written to
         self.fifos: set[str] = set()
         self.links: dict[str, str] = {}  # the paths of links that this line makes, and where they lead to
@@ -271,6 +273,7 @@ class Walk(Scope):
                     later.environment(self, assignment.name, held)
         targets: list[Target] = []
         if node.redirects:
+            self.inherited = stdin
             targets, stdin = assignments.redirected(self, node.redirects, stdin)
         if not words:
             if targets:

@@ -56,9 +56,34 @@ def _changed(invocation: Invocation) -> Iterator[Found]:
         references = any(argument.text.startswith("--reference") for argument in invocation.arguments)
         if name in ("chown", "chgrp") and not references:
             operands = operands[1:]
+    if name == "setcap":
+        yield from _capable(invocation, operands)
     recursive = invocation.has("R", "--recursive")
     for argument in few(operands):
         yield from _one(invocation, argument, mode, recursive)
+
+
+# Capabilities that make their holder root, or as good as that.
+_MIGHTY = re.compile(
+    r"cap_(?:setuid|setgid|setfcap|sys_admin|sys_ptrace|sys_module|sys_rawio|dac_override|dac_read_search|chown"
+    r"|fowner)\b|\ball\b|^\s*[=+]",
+    re.IGNORECASE,
+)
+
+
+def _capable(invocation: Invocation, operands: list[Arg]) -> Iterator[Found]:
+    """setcap: pairs of capabilities and programs."""
+    for capabilities, program in zip(operands[::2], operands[1::2], strict=False):
+        grants = re.search(r"[=+][a-z]*[ep]", capabilities.text) and _MIGHTY.search(capabilities.text)
+        if grants:
+            shown = program.text.replace(UNKNOWN, "?")
+            yield (SETUID_SHELL if _SHELLS.search(program.text) else SETUID).found(invocation.part, shown)
+
+
+# Programs that run as root whoever starts them: their mode is given to another file with --reference.
+_SETUID_PROGRAMS = names(
+    "sudo su passwd mount umount newgrp chsh chfn gpasswd pkexec ping fusermount fusermount3 doas sudoedit"
+)
 
 
 def _one(invocation: Invocation, argument: Arg, mode: str, recursive: bool) -> Iterator[Found]:
@@ -75,7 +100,9 @@ def _one(invocation: Invocation, argument: Arg, mode: str, recursive: bool) -> I
     ):
         yield SYSTEM_WIDE.found(invocation.part, shown)
         return
-    if recursive and place is Place.HOME:
+    if recursive and place is Place.HOME and where.path in ("/home", "/Users"):
+        yield SYSTEM_WIDE.found(invocation.part, shown)
+    elif recursive and place is Place.HOME:
         yield HOME_WIDE.found(invocation.part, shown)
     if mode and _is_setuid(mode):
         shell = _SHELLS.search(where.path) or place is Place.TEMPORARY
@@ -96,13 +123,18 @@ def _chmod_operands(invocation: Invocation) -> tuple[list[Arg], str]:
     """The paths of a chmod and its mode; a mode such as -x looks like an option."""
     mode = ""
     rest: list[Arg] = []
-    plain = False
-    for argument in invocation.arguments:
+    plain = skip = False
+    for at, argument in enumerate(invocation.arguments):
         text = argument.text
-        if text == "--" and not plain:
+        following = invocation.arguments[at + 1].text if at + 1 < len(invocation.arguments) else ""
+        if skip:
+            skip = False
+        elif text == "--" and not plain:
             plain = True
-        elif not plain and text.startswith("--reference"):
-            mode = "?"
+        elif not plain and text.startswith("--ref"):
+            named = text.partition("=")[2] or following
+            mode = "u+s" if named.rpartition("/")[2] in _SETUID_PROGRAMS else "?"
+            skip = "=" not in text
         elif not plain and text.startswith("--"):
             continue
         elif not plain and text.startswith("-") and len(text) > 1:
@@ -171,10 +203,14 @@ FAMILY = Family(
         ("chmod u+s /bin/bash", "modes.setuid-shell"),
         ("chmod 4755 /tmp/.s", "modes.setuid-shell"),
         ("install -m 4755 -o root /bin/bash /tmp/b", "modes.setuid-shell"),
+        ("chmod --reference=/usr/bin/sudo /bin/dash", "modes.setuid-shell"),
+        ("setcap cap_setuid+ep /usr/bin/python3", "modes.setuid-shell"),
+        ("setcap cap_dac_override=ep /usr/local/bin/helper", "modes.setuid"),
         ("chmod u+s /usr/local/bin/helper", "modes.setuid"),
         ("chmod 777 run.sh", "modes.world-writable"),
         ("chmod -R a+w storage", "modes.world-writable"),
         ("chmod -R 755 ~", "modes.home-wide"),
+        ("chown -R me ~/..", "modes.system-wide"),
         ("chmod 644 ~/.ssh/id_rsa", "modes.key-readable"),
         ("sudo chown www-data /etc/nginx/nginx.conf", "modes.system-file"),
         ("sudo chown -R www-data /var/www/site", "modes.system-file"),
@@ -184,6 +220,8 @@ FAMILY = Family(
     ),
     silent=(
         "chmod +x run.sh",
+        "chmod --reference=a.sh b.sh",
+        "setcap cap_net_bind_service=+ep bin/server",
         "chmod -R u+rwX src",
         "chmod 600 ~/.ssh/id_rsa",
         "chmod 600 ~/.hermes/.env",

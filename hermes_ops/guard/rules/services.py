@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
@@ -28,6 +29,11 @@ _SYSTEMCTL_STOPS = names(
     "stop restart try-restart kill isolate condrestart force-reload reload-or-restart try-reload-or-restart"
 )
 _SYSTEMCTL_POWER = names("reboot poweroff halt kexec emergency rescue soft-reboot exit")
+# Targets that end the running system; they are reached with isolate, start or default.
+_POWER_TARGETS = re.compile(
+    r"(?:poweroff|reboot|halt|kexec|shutdown|soft-reboot|final|exit|runlevel[06]|umount)(?:\.target|\.service)?\Z"
+    r"|systemd-(?:poweroff|reboot|halt|kexec)(?:\.service)?\Z"
+)
 _SYSTEMCTL_SLEEP = names("suspend hibernate hybrid-sleep suspend-then-hibernate")
 _SERVICE_READS = names(
     "status --status-all list show info check --help ls describe logs log tail configtest test"
@@ -54,7 +60,8 @@ def _systemctl(invocation: Invocation) -> Iterator[Found]:
     part = invocation.part
     if not verb or verb in _SYSTEMCTL_READS or has(invocation.arguments, "", "--help", "--version"):
         return
-    if verb in _SYSTEMCTL_POWER:
+    starts = verb in ("isolate", "start", "restart", "reload-or-restart", "try-restart")
+    if verb in _SYSTEMCTL_POWER or (starts and any(map(_POWER_TARGETS.match, invocation.words()))):
         yield POWER.found(part)
     elif verb in _SYSTEMCTL_SLEEP:
         yield SLEEP.found(part)
@@ -66,6 +73,28 @@ def _systemctl(invocation: Invocation) -> Iterator[Found]:
             yield CHANGED.found(part)
     else:
         yield CHANGED.found(part)
+
+
+_BUS_POWER = re.compile(
+    r"(?:^|[.\s])(?:PowerOff|Reboot|Halt|KExec|SoftReboot|PowerOffWithFlags|RebootWithFlags|HaltWithFlags)\Z"
+)
+
+
+def _bus(invocation: Invocation) -> Iterator[Found]:
+    """loginctl, and the message buses by which the machine is switched off."""
+    words = invocation.words()
+    if invocation.name == "loginctl":
+        verb = next((word for word in words if word[:1] != "-"), "")
+        if verb in _SYSTEMCTL_POWER:
+            yield POWER.found(invocation.part)
+        elif verb in _SYSTEMCTL_SLEEP:
+            yield SLEEP.found(invocation.part)
+        elif verb in ("terminate-user", "terminate-session", "terminate-seat", "kill-user", "kill-session"):
+            yield STOPPED.found(invocation.part)
+    elif any("login1" in word or "systemd1" in word or "ConsoleKit" in word for word in words) and any(
+        map(_BUS_POWER.search, words)
+    ):
+        yield POWER.found(invocation.part)
 
 
 def _control(invocation: Invocation) -> Iterator[Found]:
@@ -168,6 +197,7 @@ def _exposed(invocation: Invocation) -> Iterator[Found]:
 
 _TABLE = {
     "systemctl": _systemctl,
+    **dict.fromkeys(names("loginctl dbus-send busctl gdbus qdbus qdbus6 qdbus-qt5"), _bus),
     **dict.fromkeys(_CONTROLS, _control),
     **dict.fromkeys(names("nginx apachectl apache2ctl httpd caddy haproxy hermes"), _daemon),
     **dict.fromkeys(_SCHEDULES, _schedule),
@@ -212,6 +242,15 @@ FAMILY = Family(
         ("systemctl disable --now docker.service", "services.changed"),
         ("systemctl enable x.service", "services.changed"),
         ("systemctl poweroff", "power.off"),
+        ("systemctl isolate poweroff.target", "power.off"),
+        ("systemctl start reboot.target", "power.off"),
+        ("loginctl reboot", "power.off"),
+        ("loginctl terminate-user bob", "services.stopped"),
+        (
+            "busctl call org.freedesktop.login1 /org/freedesktop/login1 "
+            "org.freedesktop.login1.Manager PowerOff b 1",
+            "power.off",
+        ),
         ("systemctl suspend", "power.sleep"),
         ("crontab -r", "services.schedule"),
         ("crontab jobs.txt", "services.schedule"),
@@ -221,6 +260,11 @@ FAMILY = Family(
     silent=(
         "systemctl status nginx",
         "systemctl --user list-units",
+        "systemctl --user start app.target",
+        "loginctl list-sessions",
+        "loginctl show-session 3",
+        "busctl list",
+        "dbus-send --session --print-reply --dest=org.example.App /app org.example.App.Reboot",
         "systemctl --user start dev-server",
         "service nginx status",
         "crontab -l",
