@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 from .. import links
@@ -78,7 +79,9 @@ def _rule_behind(located: Located, home: str, hermes_home: str) -> Rule | None:
             continue
         rule = _rule_named(locate(each, None, own, agents, glob=located.pattern), own, agents)
         # Many tools put a new file in the place of a link: what it led to, such as /usr/bin/python3, stays.
-        if rule is not None and (rule is not SYSTEM_FILE or each == entry):
+        if rule is SYSTEM_FILE and not (each == entry and os.path.isdir(os.path.dirname(entry))):
+            continue
+        if rule is not None:
             rules.append(rule)
     return max(rules, key=lambda rule: rule.verdict, default=None)
 
