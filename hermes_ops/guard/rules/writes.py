@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from ..judge.invocation import UNKNOWN, Arg, Invocation
 from ..verdict import Found, Verdict
-from . import files
+from . import files, output_files
 from .few import few
 from .names import names
 from .paths import Place, locate
@@ -80,6 +80,9 @@ def targets(invocation: Invocation) -> Iterator[Arg]:
         yield from (word for word in invocation.operands() if not word.text.startswith("+"))
     elif name in _OUTPUT:
         yield from _outputs(invocation, _OUTPUT[name])
+    by_place = output_files.BY_PROGRAM.get(name)
+    if by_place is not None:
+        yield from by_place(invocation)
 
 
 def _is_in_place(invocation: Invocation) -> bool:
@@ -231,6 +234,7 @@ FAMILY = Family(
     | frozenset(_OUTPUT)
     | _ALL_OPERANDS
     | _UNPACKERS
+    | frozenset(output_files.BY_PROGRAM)
     | names("ln dd touch visudo vipw vigr"),
     _check,
     examples=(
@@ -245,6 +249,10 @@ FAMILY = Family(
         ("cp rules.py ~/.hermes/plugins/hermes-ops/guard/", "guard.changed"),
         ("yq -i '.approvals.mode=\"off\"' ~/.hermes/config.yaml", "guard.changed"),
         ("tee ~/.hermes/ops/guard.toml", "guard.changed"),
+        ("uniq new.yaml ~/.hermes/config.yaml", "guard.changed"),
+        ("gunzip -f ~/.hermes/config.yaml.gz", "guard.changed"),
+        ("sed 's/x/y/w /root/.hermes/config.yaml' new.yaml", "guard.changed"),
+        ("sftp host.example:c.yaml ~/.hermes/config.yaml", "guard.changed"),
         ("cp auth.json ~/.hermes/auth.json", "guard.agent-state-changed"),
         ("cp plugin.py ~/.hermes/plugins/other/__init__.py", "guard.agent-code"),
         ("sudo tee /proc/sysrq-trigger", "power.sysrq"),
@@ -263,6 +271,10 @@ FAMILY = Family(
         "cp /etc/hosts .",
         "sed -n '1,5p' /etc/passwd",
         "sed 's/a/b/' ~/.bashrc",
+        "sed 's/w /etc/hosts/' a.txt",
+        "uniq ~/.hermes/config.yaml",
+        "xxd /etc/hosts",
+        "gunzip -c /etc/x.gz",
         "perl -pi -e 's/foo/bar/' src/a.c",
         "tee out.log",
         "ln -s ../shared/node_modules node_modules",
