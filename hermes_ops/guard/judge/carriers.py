@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from . import commands_in_options, flows, git, interpreters, other_languages, shells
 from .invocation import Arg, Invocation, Stream
+from .made_again import MAKERS
 from .wrappers import Wrapper, command_start
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def _npx(walk: Walk, call: Invocation) -> Stream | None:
         call.argv, Wrapper("pc", frozenset(("--package", "--from", "--python", "--with")))
     )
     rest = call.argv[begin:]
-    if rest and rest[0].text in walk.programs:
+    if rest and (rest[0].text in walk.programs or rest[0].text in MAKERS):
         shells.exec_words(walk, call, rest)
     return None
 

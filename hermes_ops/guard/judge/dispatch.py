@@ -14,6 +14,7 @@ from . import (
     interpreters,
     later,
     links,
+    made_again,
     names,
     nets,
     outputs,
@@ -26,6 +27,7 @@ from . import (
 )
 from .everyday import EVERYDAY
 from .invocation import OPAQUE, REMOTE, SECRET, SHELL, UNKNOWN, Arg, Invocation, Stream, Target
+from .made_again import MAKERS
 from .wrappers import ASSIGNMENT, KEYWORDS, VERBS, WRAPPERS, command_start
 from .writers import WRITERS
 
@@ -180,6 +182,8 @@ def _command(
     elif "/" in words[0].text and walk.state.files:
         output = shells.executed(walk, call)
     walk.judge(call)
+    if name in MAKERS:
+        made_again.by_command(walk, call)
     if name in WRITERS:
         WRITERS[name](walk, call)
     if not walk.casting:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..rules.secrets import secret_of
-from . import decode
+from . import decode, made_again
 from .invocation import REMOTE, SECRET, UNKNOWN, Arg, Stream, Target
 
 if TYPE_CHECKING:
@@ -134,6 +134,8 @@ def read(walk: Walk, op: str, argument: Arg) -> Stream:
 def written(walk: Walk, targets: Sequence[Target], output: Stream) -> Stream:
     """Remember what a redirection writes to files; the output that goes on."""
     onward = output
+    if walk.findings:
+        made_again.by_appending(walk, targets)
     for target in targets:
         path = target.arg.text
         if not target.writes or path == UNKNOWN:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 # Stands in an argument for a piece that only running the command could tell.
@@ -63,7 +63,7 @@ class Invocation:
     `name` is the basename of the program, "" when it is not known. `argv[0]` is the program as written.
     `place` is "" on this machine, else "container", "remote" or "chroot". `cwd` is None when not known.
     `wrappers` are the names of what was taken off, outermost first. `appended`: further arguments that are
-    not known follow (xargs, find -exec).
+    not known follow (xargs, find -exec). `made`: the names of containers that the text made before.
     """
 
     name: str
@@ -78,6 +78,7 @@ class Invocation:
     wrappers: tuple[str, ...] = ()
     appended: bool = False
     part: str = ""
+    made: Collection[str] = ()
 
     @property
     def privileged(self) -> bool:

@@ -26,6 +26,7 @@ _RUN_VALUED = frozenset(
     )
 )
 _RUN = Wrapper("vepuwhlmca", _RUN_VALUED, 1, "container")
+_NAMED = frozenset(("--name",))
 _EXEC = Wrapper("euwncf", _RUN_VALUED, 1, "container")
 
 
@@ -132,6 +133,8 @@ def _docker(walk: Walk, call: Invocation) -> Stream | None:
         spec = _EXEC if verb == "exec" else _RUN
         begin, _ = command_start(words, spec, at + 1)
         exposed = exposes_host(texts[at:begin])
+        if verb != "exec":
+            walk.made.update(name.text for _, name in commands_in_options.values(words[at:begin], _NAMED))
         rest = words[begin:]
         entry = _entrypoint(words[at:begin])
         if entry is not None:

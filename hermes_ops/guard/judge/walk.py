@@ -92,6 +92,7 @@ class Walk(Scope):
         self.fifos: set[str] = set()
         self.links: dict[str, str] = {}  # the paths of links that this line makes, and where they lead to
         self.mounts: set[str] = set()
+        self.made: set[str] = set()  # the names of containers that this text makes
         self.first = self.state.fork()
 
     def substitution(self, part: Substitution) -> Arg:
@@ -307,6 +308,7 @@ class Walk(Scope):
             invocation.home = self.home
             invocation.hermes_home = self.hermes_home
             invocation.cwd = self.folder().path
+            invocation.made = self.made
             if not invocation.place:
                 invocation.place = self.place
         families = BY_PROGRAM.get(invocation.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from fnmatch import translate
+from itertools import pairwise
 
 from .names import names
 
@@ -24,6 +25,25 @@ _MADE = names(
 _OFTEN = names(
     "build dist out target coverage tmp temp .tmp .temp obj cache caches _build builds release-build "
     "debug-build artifacts .build Debug Release"
+)
+# What tools keep of what they downloaded, in a folder of theirs.
+_CACHES = frozenset(
+    {
+        (".npm", "_cacache"),
+        (".npm", "_npx"),
+        (".m2", "repository"),
+        (".gradle", "caches"),
+        (".cargo", "registry"),
+        (".cargo", "git"),
+        (".nuget", "packages"),
+        (".ivy2", "cache"),
+        (".yarn", "berry"),
+        (".bun", "install"),
+        (".rustup", "downloads"),
+        (".conda", "pkgs"),
+        (".hex", "packages"),
+        ("pkg", "mod"),
+    }
 )
 _PATTERNS = (
     "*.egg-info",
@@ -69,6 +89,8 @@ def is_artefact(parts: Sequence[str], around: Sequence[str] = ()) -> bool:
     for name in parts:
         if name in _MADE or name in _OFTEN:
             return True
+    if any(pair in _CACHES for pair in pairwise(around or parts)):
+        return True
     if any(name in _MADE for name in around):
         return True
     return bool(parts) and any(_PATTERN.match(name) for name in parts)

@@ -124,6 +124,8 @@ def _docker(invocation: Invocation) -> Iterator[Found]:
         "delete",
         "untag",
     ):
+        if group == "container" and _is_of_this_text(targets, invocation):
+            return
         if has(rest, "v", "--volumes"):
             yield VOLUMES.found(part)
         elif group == "container" and _is_for_a_test(targets) and not invocation.appended:
@@ -267,6 +269,12 @@ _FOR_A_TEST = re.compile(
 def _is_for_a_test(targets: list[Arg]) -> bool:
     """Is it one container whose name says that it was made for a test run?"""
     return len(targets) == 1 and targets[0].known and bool(_FOR_A_TEST.search(targets[0].text))
+
+
+def _is_of_this_text(targets: list[Arg], invocation: Invocation) -> bool:
+    """Are they containers that the same text made, by the names that it gave them?"""
+    made = invocation.made
+    return bool(made and targets) and not invocation.appended and all(each.text in made for each in targets)
 
 
 def _compose(invocation: Invocation) -> Iterator[Found]:

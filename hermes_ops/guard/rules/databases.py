@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from ..code.sql import mongo_findings, redis_findings, sql_findings
@@ -103,8 +104,19 @@ def _statements(invocation: Invocation) -> Iterator[str]:
 
 
 def _client(invocation: Invocation) -> Iterator[Found]:
-    for statement in _statements(invocation):
+    statements = list(_statements(invocation))
+    if _in_memory(invocation) and not any(map(_OTHER_FILES.search, statements)):
+        return
+    for statement in statements:
         yield from sql_findings(statement)
+
+
+_OTHER_FILES = re.compile(r"(?i)\battach\b|\.(?:open|restore|read)\b")
+
+
+def _in_memory(invocation: Invocation) -> bool:
+    """Is it a database that is gone when the client ends?"""
+    return invocation.name in ("sqlite3", "duckdb", "litecli") and ":memory:" in invocation.words()
 
 
 def _mongo(invocation: Invocation) -> Iterator[Found]:

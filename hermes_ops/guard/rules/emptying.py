@@ -26,7 +26,9 @@ _MARKERS = re.compile(
 def _emptied(invocation: Invocation, argument: Arg, with_logs: bool = False) -> Iterator[Found]:
     where = located(invocation, argument)
     with_logs = with_logs or where.path.startswith("/var/log/")
-    if where.place not in _LOST and not (with_logs and argument.text.endswith(".log")):
+    if where.place not in _LOST and not (
+        with_logs and where.place is Place.BUILD and argument.text.endswith(".log")
+    ):
         return
     if not with_logs and _MARKERS.search(argument.text) and where.place in (Place.WORK, Place.BUILD):
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from ..judge.invocation import FOUND, FOUND_ALL, UNKNOWN, Arg, Invocation
@@ -56,6 +57,7 @@ def _find(invocation: Invocation) -> Iterator[Found]:
         artefacts.is_junk_pattern(name.rpartition("/")[2] or name) for name in named
     )
     only_junk = only_junk or (bool(named) and all(_in_artefacts(name) for name in named))
+    own = bool(named) and all(map(_is_a_name, named))
     only_junk = only_junk or (
         "-empty" in tests and recursive and not any(name in _REMOVERS for name, _ in runs)
     )
@@ -67,6 +69,8 @@ def _find(invocation: Invocation) -> Iterator[Found]:
                 yield SYSTEM_MODES.found(invocation.part, shown)
             elif where.place in (Place.ROOT, Place.SYSTEM, Place.HOME, Place.UNKNOWN, Place.SHARED):
                 yield FOUND_CHANGED.found(invocation.part, shown)
+        if removes and own and where.path in _SCRATCH and not where.everything:
+            continue
         if removes:
             yield from _removed(invocation, where, shown, narrowed, only_junk)
         elif moves and where.place not in (Place.WORK, Place.BUILD, Place.TEMPORARY, Place.CURRENT):
@@ -104,6 +108,15 @@ def _holds_guard(where: Located, invocation: Invocation) -> bool:
     """Is it the guard, or one of the folders that hold it and its policy?"""
     part = part_of(where.path, invocation.home, invocation.hermes_home)
     return part is Part.GUARD or (part is Part.STATE and where.path.endswith(("/plugins", "/ops")))
+
+
+# Folders for what nobody needs later: a name in a search of them says whose files are meant.
+_SCRATCH = frozenset({"/tmp", "/var/tmp", "/dev/shm"})
+
+
+def _is_a_name(pattern: str) -> bool:
+    """Does a pattern name some files ("pytest-*"), not just any ("*", "*.*", "?*")?"""
+    return UNKNOWN not in pattern and len(re.sub(r"\[[^\]]*\]|\W|_", "", pattern)) >= 3
 
 
 def _in_artefacts(pattern: str) -> bool:
@@ -155,6 +168,8 @@ def _listed(invocation: Invocation) -> Iterator[Found]:
         folder, _, name = argument.text.partition("/" + UNKNOWN)
         root = Arg(folder or "/", argument.glob)
         name = name.strip("/")
+        if folder in _SCRATCH and _is_a_name(name):
+            continue
         yield from _removed(
             invocation,
             located(invocation, root),

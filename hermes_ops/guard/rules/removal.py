@@ -128,6 +128,8 @@ _RECURSIVE = {
 
 def _recursive(located: Located) -> Rule | None:
     rule = _RECURSIVE.get(located.place)
+    if rule is HISTORY and located.path.endswith(".lock"):
+        return None
     if rule is None or rule is FOLDER:
         return None if not located.everything and is_file_name(located.path) else FOLDER
     return rule
