@@ -188,8 +188,9 @@ def _written(changes: list[Change], place: _Place, content: str, excess: int = 0
             if not written.is_run(where, home):
                 continue
             for text in _contents(change, given, place.cwd):
-                unread = unread or _too_long(text, where, home)
-                for language, code in written.codes(where, text, home):
+                long = _too_long(text, where, home)
+                unread = unread or long
+                for language, code in written.codes(where, text[:_MOST_TABLE] if long else text, home):
                     texts.setdefault(language, []).append(code)
     names = ", ".join(change.path for change in changes)
     return Call(

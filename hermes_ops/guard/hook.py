@@ -31,6 +31,7 @@ _LONGEST_CODE = 250_000
 _SECONDS = 0.040
 
 Directive = dict[str, str]
+_CONTINUED = "\\\n"
 _complained = False
 
 
@@ -87,6 +88,9 @@ def judge(
             judgement = policy.judge(rules, code.text, where, budget)
             findings += judgement.findings
             unread = unread or judgement.unread
+            if judgement.unread and _CONTINUED in code.text:
+                # A word in more pieces than the reader joins.
+                findings += policy.judge(rules, code.text.replace(_CONTINUED, ""), where).findings
         else:
             findings += _by_code(code, where, rules, budget)
     if call.unread:

@@ -273,6 +273,58 @@ def test_calls_beside_each_other_get_their_own_answers(home: Path, here: object)
     assert actions == ["block", None, "approve"] * 4
 
 
+def test_padding_hides_nothing_that_comes_behind_it(home: Path, here: object) -> None:
+    comments, joins, never = "# nothing here\n" * 10_000, "\\\n" * 2_000, f"{NEVER} now"
+    for path, content in (
+        (f"{home}/scripts/a.sh", comments + never),
+        (f"{home}/scripts/a.sh", never[:5] + joins + never[5:]),
+        (f"{home}/scripts/a.py", f"{comments[:70_000]}\nimport os\nos.system({never!r})\n"),
+        ("~/.bashrc", comments + never),
+        ("/etc/cron.d/x", "# nothing here\n" * 1_000 + f"* * * * * root {never}\n"),
+    ):
+        answered = guard.pre_tool_call(tool_name="write_file", args={"path": path, "content": content})
+        assert answered is not None and answered["action"] == "block", path
+    assert terminal(never[:5] + joins + never[5:]) is not None
+    args = {"path": f"{home}/scripts/a.py", "content": f"{comments}import os\nos.system({never!r})\n"}
+    assert guard.pre_tool_call(tool_name="write_file", args=args) is not None
+    args = {"path": f"{home}/scripts/a.sh", "content": "# nothing here\n" * 5_000 + "ls"}
+    assert guard.pre_tool_call(tool_name="write_file", args=args) is None
+
+
+def test_what_is_typed_at_a_terminal_is_judged_as_it_will_be_read(
+    home: Path, here: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process = surroundings.Process("bash", "/w", True)
+    monkeypatch.setattr(surroundings, "process", lambda session: process)
+
+    def typed(session: str, *texts: str) -> list[str | None]:
+        answers = []
+        for text in texts:
+            args = {"action": "write", "session_id": session, "data": text}
+            found = guard.pre_tool_call(tool_name="process", args=args)
+            answers.append(found["action"] if found else None)
+        return answers
+
+    assert typed("erased", f"echo zz\x15{NEVER}\n") == ["block"]
+    assert typed("letters", NEVER[:4] + "X\x7f" + NEVER[4:] + "\n") == ["block"]
+    assert typed("pieces", NEVER[:4] + "XY", "\x7f\x7f", NEVER[4:] + "\n") == [None, None, "block"]
+    assert typed("interrupted", "echo '\n", "\x03", f"{NEVER}\n") == [None, None, "block"]
+    assert typed("quoted", "echo '\n", "\x03", NEVER[:4] + "\x16\0" + NEVER[4:] + "\n") == [
+        None,
+        None,
+        "block",
+    ]
+    assert typed("moved", NEVER[:4] + NEVER[5:], f"\x01\x1b[C\x1b[C\x1b[C\x1b[C{NEVER[4]}\n") == [
+        None,
+        "approve",
+    ]
+    assert typed("far", NEVER[:4] + "\\\n" * 4_101, NEVER[4:] + "\n")[1] is not None
+    assert typed("document", "cat <<'E'\n", "a\n" * 5_000, "E\n", f"{NEVER}\n") == [None, None, None, "block"]
+    assert typed("state", f"x={NEVER}\n", "# " + "a" * 8_100 + "\n", "$x now\n") == [None, None, "block"]
+    assert typed("lost", "x=1\n" * 8_000, "ls\n")[1] == "approve"
+    assert typed("answers", "y\n", "\x03", "\x04", "a\tb\n", "ls -l\r\n") == [None] * 5
+
+
 def test_a_text_of_any_length_gets_an_answer_in_bounded_time(home: Path, here: object) -> None:
     def seconds(length: int) -> float:
         started = time.perf_counter()
