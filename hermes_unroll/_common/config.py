@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,9 @@ HOST_ENTRY_KEYS = frozenset(
 HOST_RECHECK_SECONDS = 30.0
 
 _MAX_BYTES = 8_000_000
+# No config is nested deeper; a list in a list in a list ... overflows the stack of the C reader.
+_DEEPEST = 400
+_INDICATORS = re.compile(r"(?:[-?:][ \t]+){2,}")
 _MISSING = object()
 
 
@@ -201,8 +204,11 @@ def _parse(path: Path) -> HostConfig:
     except ImportError:
         return _unreadable(path, "PyYAML is not importable here; install it or run inside Hermes")
     try:
-        raw = read_regular(path, _MAX_BYTES)
-        values = yaml.load(raw.decode("utf-8-sig"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        text = read_regular(path, _MAX_BYTES).decode("utf-8-sig")
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        if _may_be_deep(text) and _is_deep(yaml.parse(text, Loader=loader)):
+            return _unreadable(path, "nested too deeply")
+        values = yaml.load(text, Loader=loader)
         if values is None:
             values = {}
         if not isinstance(values, dict):
@@ -222,6 +228,30 @@ def _parse(path: Path) -> HostConfig:
         return _unreadable(path, f"{where}{error.problem or error.context}")
     except (yaml.YAMLError, ValueError, TypeError, OverflowError) as error:
         return _unreadable(path, f"not valid YAML ({type(error).__name__})")
+
+
+def _may_be_deep(text: str) -> bool:
+    """Whether a text has enough brackets, or indicators in a row, to be nested deeper than is read."""
+    if text.count("[") + text.count("{") > _DEEPEST:
+        return True
+    return any(len(found[0].split()) > _DEEPEST // 4 for found in _INDICATORS.finditer(text))
+
+
+def _is_deep(events: Iterable[Any]) -> bool:
+    """Whether a document is nested deeper than the C reader, which knows no bound, should be given.
+
+    Its parser gives one event after the other and does not nest itself.
+    """
+    depth = 0
+    for event in events:
+        name = type(event).__name__
+        if name in ("SequenceStartEvent", "MappingStartEvent"):
+            depth += 1
+            if depth > _DEEPEST:
+                return True
+        elif name in ("SequenceEndEvent", "MappingEndEvent"):
+            depth -= 1
+    return False
 
 
 def _unreadable(path: Path, why: str) -> HostConfig:

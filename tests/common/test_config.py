@@ -123,6 +123,36 @@ def test_very_deep_nesting_is_unknown_not_a_crash(own_home):
     assert read_config().known is False
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 200_000,
+        "{a: " * 200_000,
+        "- " * 200_000,
+        "? " * 200_000,
+        "a: " + "[" * 200_000 + "]" * 200_000,
+        'x: ["]", ' * 3_000,
+        "a:\n  - - - " + "- " * 100_000,
+    ],
+    ids=["lists", "mappings", "items", "keys", "closed", "quoted brackets", "below a key"],
+)
+def test_nesting_that_would_overflow_the_reader_in_c_ends_no_process(own_home, text):
+    write(own_home, text)
+    code = (
+        "import sys, pathlib\nfrom hermes_unroll._common.config import read_config\n"
+        "found = read_config(pathlib.Path(sys.argv[1]))\nprint(found.known, found.problem)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(own_home)], capture_output=True, text=True, cwd=ROOT, timeout=60
+    )
+    assert done.returncode == 0 and done.stdout.startswith("False"), done
+
+
+def test_many_brackets_side_by_side_are_no_nesting(own_home):
+    write(own_home, "a: [" + "[], " * 5_000 + "[]]\n")
+    assert read_config().known and len(read_config().get("a")) == 5_001
+
+
 def test_aliases_of_aliases_stay_small(own_home):
     levels = ["a0: &a0 ['x${HOME}x']"]
     levels += [f"a{n}: &a{n} [{', '.join(['*a' + str(n - 1)] * 10)}]" for n in range(1, 40)]
