@@ -25,6 +25,7 @@ from . import (
     removal,
     reverse_shell,
     services,
+    serving,
     writes,
 )
 from .rule import ENVIRONMENT, REDIRECTS, Check, Family
@@ -52,6 +53,7 @@ FAMILIES: tuple[Family, ...] = (
     privilege.FAMILY,
     exfiltration.FAMILY,
     exfiltration.SOCKETS,
+    serving.FAMILY,
     reverse_shell.FAMILY,
     agent_folders.FAMILY,
     protection.FAMILY,

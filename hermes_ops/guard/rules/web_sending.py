@@ -52,7 +52,7 @@ def curl(invocation: Invocation) -> Iterator[Found]:
         elif text.startswith("-") and len(text) > 1:
             option, value, index = _cluster(arguments, index)
         else:
-            yield from _address(invocation, argument)
+            yield from address(invocation, argument)
             index += 1
             continue
         index += 1
@@ -66,7 +66,7 @@ def curl(invocation: Invocation) -> Iterator[Found]:
             continue
         yield from tainted(invocation, [value])
         if option in ("--data-raw", "--form-string", "--url", "-G"):
-            yield from _address(invocation, value)
+            yield from address(invocation, value)
             continue
         if option in _CURL_DATA:
             reads_input |= _reads_input(option, value.text)
@@ -156,7 +156,7 @@ def _reads_input(option: str, value: str) -> bool:
     return value in ("@-", "@/dev/stdin") or value.endswith(("=@-", "=<-", "=@/dev/stdin")) or "=@-;" in value
 
 
-def _address(invocation: Invocation, argument: Arg) -> Iterator[Found]:
+def address(invocation: Invocation, argument: Arg) -> Iterator[Found]:
     """A credential inside an address; before the host it is a login, which is what it is for."""
     if SECRET not in argument.taint:
         return
