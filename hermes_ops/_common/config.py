@@ -204,11 +204,7 @@ def _parse(path: Path) -> HostConfig:
     except ImportError:
         return _unreadable(path, "PyYAML is not importable here; install it or run inside Hermes")
     try:
-        text = read_regular(path, _MAX_BYTES).decode("utf-8-sig")
-        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-        if _may_be_deep(text) and _is_deep(yaml.parse(text, Loader=loader)):
-            return _unreadable(path, "nested too deeply")
-        values = yaml.load(text, Loader=loader)
+        values = load_yaml(read_regular(path, _MAX_BYTES).decode("utf-8-sig"))
         if values is None:
             values = {}
         if not isinstance(values, dict):
@@ -228,6 +224,20 @@ def _parse(path: Path) -> HostConfig:
         return _unreadable(path, f"{where}{error.problem or error.context}")
     except (yaml.YAMLError, ValueError, TypeError, OverflowError) as error:
         return _unreadable(path, f"not valid YAML ({type(error).__name__})")
+
+
+def load_yaml(text: str) -> Any:
+    """A YAML document by PyYAML's safe loader, in C where that is there.
+
+    Raises RecursionError for one nested deeper than the loader in C can take, which would end the process,
+    ImportError without PyYAML, and what PyYAML raises.
+    """
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    if _may_be_deep(text) and _is_deep(yaml.parse(text, Loader=loader)):
+        raise RecursionError
+    return yaml.load(text, Loader=loader)
 
 
 def _may_be_deep(text: str) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from .._common import config
 from . import small_yaml
 
 _END = re.compile(r"\n---\s*\n")
@@ -74,7 +75,7 @@ def load_yaml(text: str) -> Any:
         except small_yaml.Unsupported as error:
             raise CannotCheck(f"{error}: not read without PyYAML") from None
     try:
-        return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        return config.load_yaml(text)
     except RecursionError:
         raise CannotCheck("the frontmatter is nested too deeply") from None
     except yaml.MarkedYAMLError as error:

@@ -55,7 +55,7 @@ def of_homes(homes: Iterable[tuple[str, Path]], user: Path | None = None, script
         roots = roots_of(home)
         if not roots.paths[0].is_dir():
             if number == 0 and len(roots.paths) == 1:
-                raise Unreadable(roots.paths[0], "no such directory: this home has no skills")
+                raise Unreadable(roots.paths[0], f"{_why_no_folder(roots.paths[0])}: this home has no skills")
             roots.paths = roots.paths[1:]
         found.findings += (
             Finding(
@@ -85,10 +85,17 @@ def of_folders(
     """
     for folder in folders:
         if not folder.is_dir():
-            raise Unreadable(folder, "no such directory" if not folder.exists() else "not a directory")
+            raise Unreadable(folder, _why_no_folder(folder))
     found = Cleaned()
     _check(found, [folder.resolve() for folder in folders], home, user, frozenset(), set(), "", scripts)
     return _counted(found, ", ".join(map(str, folders)))
+
+
+def _why_no_folder(path: Path) -> str:
+    """What a path is that should be a folder and is none."""
+    if path.exists():
+        return "not a directory"
+    return "a link that leads nowhere" if path.is_symlink() else "no such directory"
 
 
 def _counted(found: Cleaned, where: str) -> Cleaned:

@@ -309,6 +309,28 @@ def test_a_missing_root_and_a_root_without_skills_are_errors(library, tmp_path):
         library.check()
 
 
+def test_what_stands_in_the_place_of_the_skills_is_said(library):
+    library.skills.rmdir()
+    library.skills.write_text("no folder")
+    with pytest.raises(Unreadable, match="not a directory"):
+        library.check()
+    library.skills.unlink()
+    library.skills.symlink_to("nowhere")
+    with pytest.raises(Unreadable, match="a link that leads nowhere"):
+        library.check()
+    library.skills.unlink()
+    with pytest.raises(Unreadable, match="no such directory"):
+        library.check()
+
+
+def test_a_config_nested_beyond_reading_ends_nothing(library):
+    pytest.importorskip("yaml")
+    library.skill("fine")
+    (library.home / "config.yaml").write_text("[" * 200_000)
+    [blind] = library.check().blind
+    assert "nested too deeply" in blind.text
+
+
 def test_an_external_folder_that_is_gone_is_told(library):
     library.skill("one")
     (library.home / "config.yaml").write_text("skills:\n  external_dirs: /srv/absent-skills\n")
