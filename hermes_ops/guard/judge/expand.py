@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ..rules import tokens
 from ..shell.tree import Arithmetic, Param, Substitution, Text, Word
 from . import arithmetic, decode, groups, patterns
 from .invocation import UNKNOWN, Arg
@@ -341,7 +342,8 @@ def value_of(walk: Walk, part: Param) -> Arg:
 
 
 def _unset(name: str) -> Arg:
-    return Arg(UNKNOWN, variable=name)
+    source = tokens.source_of_variable(name)
+    return Arg(UNKNOWN, False, tokens.TAINT, source, name) if source else Arg(UNKNOWN, variable=name)
 
 
 def _indirect(walk: Walk, part: Param) -> Arg:

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 UNKNOWN = "\0"
 
 # What a value carries with it: it came from a credential (or an environment dump), from the network, was
-# decoded from something unknown, or was printed by a shell that takes its commands from somewhere unknown.
-SECRET, REMOTE, OPAQUE, SHELL = "secret", "remote", "opaque", "shell"
+# decoded from something unknown, or was printed by a shell that takes its commands from somewhere unknown;
+# or it is the credential of one service, which that service may be sent.
+SECRET, REMOTE, OPAQUE, SHELL, TOKEN = "secret", "remote", "opaque", "shell", "token"
 
 # The source of names that a search turns up: of some of those below a folder, or of all.
 FOUND, FOUND_ALL = "a search", "a search for everything"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..rules import tokens
 from ..rules.names import names as listed
 from . import answers, assignments, decode, flows, links, reading
 from .invocation import REMOTE, SECRET, UNKNOWN, Arg, Invocation, Stream
@@ -57,6 +58,10 @@ def output(walk: Walk, call: Invocation) -> Stream:
     maker = _MAKERS.get(name)
     if maker is not None:
         return maker(walk, call)
+    if name in tokens.PRINTERS:
+        service = tokens.source_of_command(name, call.words())
+        if service:
+            return Stream(None, True, tokens.TAINT, service)
     keys = answers.KEY_PRINTERS.get(name)
     if keys is not None:
         printed = keys(walk, call)

@@ -10,6 +10,7 @@ from ..verdict import Found
 from .few import few
 from .names import names
 from .sending import SENT, from_input, secret, sent, tainted
+from .tokens import sent_elsewhere
 
 # Where a client says who it is: that is what credentials are for.
 _CURL_IDENTITY = names(
@@ -38,6 +39,8 @@ def curl(invocation: Invocation) -> Iterator[Found]:
     identity = _CURL_IDENTITY
     index = 0
     reads_input = False
+    carried: list[Arg] = []
+    addresses: list[str] = []
     while index < len(arguments):
         argument = arguments[index]
         text = argument.text
@@ -53,6 +56,7 @@ def curl(invocation: Invocation) -> Iterator[Found]:
             option, value, index = _cluster(arguments, index)
         else:
             yield from address(invocation, argument)
+            _addressed(argument, carried, addresses)
             index += 1
             continue
         index += 1
@@ -65,6 +69,10 @@ def curl(invocation: Invocation) -> Iterator[Found]:
                 yield from tainted(invocation, [value])
             continue
         yield from tainted(invocation, [value])
+        if option == "--url":
+            _addressed(value, carried, addresses)
+        elif option in _CURL_DATA:
+            carried.append(value)
         if option in ("--data-raw", "--form-string", "--url", "-G"):
             yield from address(invocation, value)
             continue
@@ -76,6 +84,16 @@ def curl(invocation: Invocation) -> Iterator[Found]:
                     yield SENT.found(invocation.part, held)
     if reads_input:
         yield from from_input(invocation)
+        carried.append(Arg("", False, invocation.stdin.taint, invocation.stdin.source))
+    yield from sent_elsewhere(invocation.part, carried, addresses)
+
+
+def _addressed(argument: Arg, carried: list[Arg], addresses: list[str]) -> None:
+    """An address, and what it carries but for the login before the host."""
+    addresses.append(argument.text)
+    login, at, rest = argument.text.partition("@")
+    if not at or "/" in login.partition("://")[2] or UNKNOWN in rest:
+        carried.append(argument)
 
 
 # Headers that say who is asking.
@@ -192,16 +210,39 @@ def wget(invocation: Invocation) -> Iterator[Found]:
             held = secret(invocation, path)
             if held:
                 yield SENT.found(invocation.part, held)
+    yield from _sent(invocation, _WGET_IDENTITY)
+
+
+def _sent(invocation: Invocation, identity: frozenset[str]) -> Iterator[Found]:
+    """What a client sends beside who it is, and where to."""
+    carried: list[Arg] = []
+    addresses: list[str] = []
+    before = ""
+    for argument in few(invocation.arguments):
+        text = argument.text
+        if before not in identity and text.partition("=")[0] not in identity and not _HEADER.match(text):
+            if "://" in text and not text.startswith("-"):
+                _addressed(argument, carried, addresses)
+            else:
+                carried.append(argument)
+        before = text
+    carried.append(Arg("", False, invocation.stdin.taint, invocation.stdin.source))
+    yield from sent_elsewhere(invocation.part, carried, addresses)
+
+
+_HTTP_IDENTITY = names("-a --auth -A --auth-type --cert --cert-key --session -o --output --verify")
+_HEADER = re.compile(r"[\w-]+:(?!=|//)")
 
 
 def http(invocation: Invocation) -> Iterator[Found]:
     yield from from_input(invocation)
     for argument in few(invocation.arguments):
         text = argument.text
-        if re.match(r"[\w-]+:(?!=|//)", text) or text.startswith(("-a", "--auth")):
+        if _HEADER.match(text) or text.startswith(("-a", "--auth")):
             continue  # a header, a login
         yield from tainted(invocation, [argument])
         if "@" in text:
             held = secret(invocation, text.rpartition("@")[2])
             if held:
                 yield SENT.found(invocation.part, held)
+    yield from _sent(invocation, _HTTP_IDENTITY)
