@@ -13,6 +13,7 @@ from ..rules.families import BY_PROGRAM
 from ..rules.names import names as listed
 from ..shell import lexical
 from . import names, pieces, reasons
+from .invocation import UNKNOWN, Arg
 
 if TYPE_CHECKING:
     from .walk import Walk
@@ -48,6 +49,9 @@ def judge(walk: Walk, text: str) -> None:
         return
     found = words(text)
     if not found:
+        odd = _odd(text)
+        if odd:
+            walk.report([reasons.LIMIT.found(names.printable(odd))])
         return
     walk.report([reasons.LIMIT.found(names.printable(min(found, key=text.find)))])
     for line in _lines(text, found):
@@ -61,6 +65,27 @@ def words(text: str) -> set[str]:
     if len(plain) < len(text):
         found |= _named(plain)
     return found
+
+
+# A program by another spelling: octal and hexadecimal letters, or a variable in the place of a command.
+_HIDDEN = re.compile(r"\$'[^'\n]*\\[0-7xuU]|(?:^|[\n;&|({])[ \t]*\"?\$(\{?(\w+)|[({@*!])")
+# A function that calls itself twice at once.
+_BOMB = re.compile(r"([^\s(){}|&;'\"]{1,40})[ \t]*\(\)[ \t]*\{[^}\n]{0,80}\1[ \t]*[|&]")
+# Files that a redirection or an editing program must not change unseen.
+_KEPT = re.compile(
+    r"(?:>|\b(?:sed|yq|jq|perl|dasel|sort|split|ed|ex|patch|sponge)\b)[^\n;|&]{0,200}?"
+    r"(?:/dev/(?:sd|hd|vd|xvd|nvme|mmcblk|disk|mapper|mem)|/etc/|/boot/|/proc/|/sys/|\.hermes\b|\.ssh/"
+    r"|\.(?:bash|zsh)\w*|\.profile|\.git/)"
+)
+
+
+def _odd(text: str) -> str:
+    """What stands for a command that cannot be told by its letters, or a file that is kept from changes."""
+    for found in _HIDDEN.finditer(text):
+        if found[2] is None or names.of_variable(Arg(UNKNOWN, variable=found[2])) is None:
+            return found[0].strip()
+    kept = _KEPT.search(text) or _BOMB.search(text)
+    return kept[0].strip() if kept else ""
 
 
 def _named(text: str) -> set[str]:

@@ -14,6 +14,14 @@ from collections.abc import Callable
 from . import stream_editor
 
 LONGEST = 65536
+_REST = "\n\0\n"  # a line that is not known: what is left out of a text that is too long
+
+
+def bounded(text: str) -> str:
+    """A text of bounded length; that it goes on is said by an unknown line at its end."""
+    return text if len(text) <= LONGEST else text[: LONGEST - len(_REST)] + _REST
+
+
 # Stands for a zero byte in text that is known; the zero letter itself marks what is not known.
 ZERO = "\ue001"
 _ESCAPES = {
@@ -79,10 +87,12 @@ def printf(words: list[str]) -> str | None:
         if not rest or len(rest) == before or output[-1:] == [_END]:
             break
         values = rest
-    return "".join(output).partition(_END)[0][:LONGEST]
+    else:
+        return None
+    return bounded("".join(output).partition(_END)[0])
 
 
-_MOST_ROUNDS = 200
+_MOST_ROUNDS = 2000
 _END = "\ue002"  # what `\c` in an argument of %b makes: nothing is printed behind it
 
 
@@ -157,11 +167,11 @@ def _number(value: str) -> int:
 
 def _as_text(data: bytes) -> str:
     """Bytes as text; what is no UTF-8 keeps its bytes as letters, so that packed data can be unpacked."""
-    data = data[:LONGEST]
     try:
-        return data.decode()
+        text = data.decode()
     except UnicodeDecodeError:
-        return data.decode("latin-1")
+        text = data.decode("latin-1")
+    return bounded(text.replace("\0", ZERO))
 
 
 def from_base64(text: str) -> str | None:
@@ -252,14 +262,14 @@ def unpacked(words: list[str], text: str) -> str | None:
     import zlib
 
     try:
-        data = text.encode("latin-1")
+        data = text.replace(ZERO, "\0").encode("latin-1")
         if data[:2] == b"\x1f\x8b":
-            return _as_text(zlib.decompressobj(31).decompress(data, LONGEST))
+            return _as_text(zlib.decompressobj(31).decompress(data, LONGEST + 1))
         if data[:3] == b"BZh":
-            return _as_text(bz2.BZ2Decompressor().decompress(data, LONGEST))
+            return _as_text(bz2.BZ2Decompressor().decompress(data, LONGEST + 1))
         if data[:6] == b"\xfd7zXZ\x00":
-            return _as_text(lzma.LZMADecompressor(memlimit=1 << 24).decompress(data, LONGEST))
-        return _as_text(zlib.decompressobj().decompress(data, LONGEST))
+            return _as_text(lzma.LZMADecompressor(memlimit=1 << 24).decompress(data, LONGEST + 1))
+        return _as_text(zlib.decompressobj().decompress(data, LONGEST + 1))
     except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError):
         return None
 

@@ -21,7 +21,6 @@ HOLE = "\ue000"
 _NUMBER = re.compile(r"\s*-?\d+\s*")
 _GLOB_LETTER = re.compile(r"[*?\[\]]+")
 _PLAIN = re.compile(r"[\w@%+=:,./-]+")
-LONGEST_VALUE = 65536
 
 
 def words(walk: Walk, sources: tuple[Word, ...]) -> list[Arg]:
@@ -87,7 +86,7 @@ def joined(arguments: list[Arg], between: str = " ") -> Arg:
         if argument.taint:
             taint |= argument.taint
             source = source or argument.source
-    return Arg(between.join([arg.text for arg in arguments])[:LONGEST_VALUE], False, taint, source)
+    return Arg(decode.bounded(between.join([arg.text for arg in arguments])), False, taint, source)
 
 
 def fields(walk: Walk, word: Word) -> list[Arg]:
@@ -133,7 +132,7 @@ class _Builder:
     def close(self) -> None:
         if self.open:
             text = "".join(self.text)
-            self.fields.append(Arg(text[:LONGEST_VALUE], self.glob, self.taint, self.source, self.variable))
+            self.fields.append(Arg(decode.bounded(text), self.glob, self.taint, self.source, self.variable))
         self.reset()
 
     def split(self, value: Arg, separators: str) -> None:

@@ -73,9 +73,9 @@ def concatenated(streams: Sequence[Stream]) -> Stream:
             mixed = "\n".join(
                 text if text is not None else UNKNOWN for text in (s.text for s in streams) if text != ""
             )
-            return Stream(mixed[: decode.LONGEST], True, taint, source)
+            return Stream(decode.bounded(mixed), True, taint, source)
         return Stream(None, True, taint, source) if taint else ANYTHING
-    return Stream("".join(texts)[: decode.LONGEST], True, taint, source)
+    return Stream(decode.bounded("".join(texts)), True, taint, source)
 
 
 def file_stream(walk: Walk, path: str) -> Stream:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import TYPE_CHECKING
 
 from ..rules.names import names as listed
@@ -58,10 +59,10 @@ def _judged_apart(walk: Walk, text: Arg) -> None:
         walk.shell(text)
 
 
-def uncalled(walk: Walk) -> None:
-    """Functions that this line defines but does not call are judged for what must never run."""
+def uncalled(walk: Walk, known: Container[str] = ()) -> None:
+    """Functions that a text defines but does not call are judged for what must never run."""
     for name, bodies in list(walk.state.functions.items()):
-        if name in walk.called:
+        if name in walk.called or name in known:
             continue
         kept = walk.findings
         walk.findings = []

@@ -6,7 +6,7 @@ import posixpath
 from dataclasses import dataclass, field
 
 from ..shell.tree import Command
-from . import danger
+from . import danger, decode
 from .invocation import UNKNOWN, Arg, Stream
 
 # A variable is a word or an array (its elements by key); it may have several values, one for each way through
@@ -180,12 +180,7 @@ def either(one: Stream, other: Stream) -> Stream:
     if len(texts) == 2 and texts[0].startswith(texts[1]):
         return Stream(texts[0], True, taint, source)
     whole = "\n".join(text.removesuffix("\n") for text in texts) + "\n"
-    if len(whole) > LONGEST_FILE:
-        return Stream(None, True, taint, source)
-    return Stream(whole, True, taint, source)
-
-
-LONGEST_FILE = 65536
+    return Stream(decode.bounded(whole), True, taint, source)
 
 
 def capped(values: Values) -> Values:

@@ -271,7 +271,7 @@ class _Run:
         text = "\n".join(self.printed)
         if self.printed and (self.ended or len(self.printed) != len(self.lines)):
             text += "\n"
-        return Edited(text[:LONGEST], {name: "".join(f"{x}\n" for x in w) for name, w in self.files.items()})
+        return Edited(text, {name: "".join(f"{x}\n" for x in w) for name, w in self.files.items()})
 
     def cycle(self, number: int, line: str) -> bool:
         """One line through all steps; False when the rest is not read."""

@@ -87,7 +87,9 @@ def _from_new_starts(walk: Walk, reading: Reading, begin: int, stdin: Stream) ->
         walk.spend(len(piece) // CHARACTERS_A_STEP)
         again = reader.read(piece)
         if again.script.items:
+            outer, walk.text = walk.text, piece
             walk.script(again.script, stdin)
+            walk.text = outer
         if not again.problem:
             return
 

@@ -24,7 +24,7 @@ from ..shell.tree import (
     Substitution,
 )
 from ..verdict import Found, Verdict
-from . import assignments, compounds, danger, expand, flows, later, names, reasons, unread
+from . import assignments, compounds, danger, decode, expand, flows, later, names, reasons, unread
 from .budget import CHARACTERS_A_STEP, MOST_FOR_THE_TEXT, Budget, Exhausted
 from .dispatch import HANDLERS, command
 from .invocation import UNKNOWN, Arg, Invocation, Stream, Target
@@ -76,6 +76,7 @@ class Walk(Scope):
         self.calls: list[tuple[Command, int]] = []  # functions being called, and `concurrent` when they were
         self.concurrent = 0
         self.called: set[str] = set()
+        self.texts: dict[int, tuple[Command, str]] = {}  # bodies of functions, with the text they stand in
         self.wrappers: tuple[str, ...] = ()
         self.programs = _PROGRAMS
         self.expanding: tuple[str, ...] = ()  # aliases being expanded
@@ -136,6 +137,7 @@ class Walk(Scope):
         """Walk a list; its output. `sinks`: that goes where `exec >file` has sent it."""
         outputs: list[Stream] = []
         items = script.items
+        sent = self.state.sink
         at = 0
         while at < len(items):
             end = at
@@ -149,7 +151,7 @@ class Walk(Scope):
             else:
                 output = self.chain(items[at : end + 1], stdin)
             if output is not NO_OUTPUT:
-                if sinks and self.state.sink:
+                if self.state.sink and (sinks or self.state.sink != sent):
                     flows.remember(self, self.state.sink, output, True)
                     output = NO_OUTPUT
                 outputs.append(output)
@@ -197,6 +199,7 @@ class Walk(Scope):
         if kind is Compound:
             return compounds.compound(self, node, stdin)
         self.state.functions[node.name] = (node.body,)
+        self.texts[id(node.body)] = (node.body, self.text)
         return NO_OUTPUT
 
     def pipeline(self, node: Pipeline, stdin: Stream) -> Stream:
@@ -312,14 +315,12 @@ class Walk(Scope):
             if not invocation.place:
                 invocation.place = self.place
         families = BY_PROGRAM.get(invocation.name)
-        count = len(invocation.argv)
+        whole = invocation.argv
+        count = len(whole)
         if count > MOST_ARGUMENTS:
             if families or self.extra:
                 self.report([reasons.LIMIT.found(names.shown(invocation), f"{count} arguments")])
-            invocation.argv = [
-                *invocation.argv[: MOST_ARGUMENTS - LAST_ARGUMENTS],
-                *invocation.argv[-LAST_ARGUMENTS:],
-            ]
+            invocation.argv = [*whole[: MOST_ARGUMENTS - LAST_ARGUMENTS], *whole[-LAST_ARGUMENTS:]]
         found: list[Found] = []
         if families:
             if count >= ARGUMENTS_A_STEP:
@@ -339,6 +340,7 @@ class Walk(Scope):
                 found += family.check(invocation)
         if found:
             self.report(found, invocation)
+        invocation.argv = whole
 
     def report(self, found: list[Found], invocation: Invocation | None = None) -> None:
         """Keep findings: what a container loses is a person's to decide; what policy allows is not asked."""
@@ -436,8 +438,13 @@ class Walk(Scope):
             state.positional = list(arguments)
         if UNKNOWN in source:
             source = source.replace(UNKNOWN, expand.HOLE)
+        if decode.ZERO in source:
+            source = source.replace(decode.ZERO, "")
         try:
-            return self.run(source, stdin, not same)
+            output = self.run(source, stdin, not same)
+            if not same and len(self.state.functions) > len(state.functions):
+                later.uncalled(self, state.functions)
+            return output
         finally:
             self.depth -= 1
             self.text, self.ambient, self.ambient_source, self.place, self.wrappers, self.broken = outer
@@ -530,12 +537,13 @@ class Walk(Scope):
         self.called.add(name)
         self.calls.append((body, self.concurrent))
         state = self.state
-        outer, references = state.positionals, state.references
+        outer, references, text = state.positionals, state.references, self.text
+        self.text = self.texts[id(body)][1]
         state.positional = arguments
         try:
             return self.command(body, stdin)
         finally:
-            state.positionals, state.references = outer, references
+            state.positionals, state.references, self.text = outer, references, text
             state.quits = False
             self.calls.pop()
 
