@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ..rules.names import names as listed
 from . import commands_in_options, flows, git, interpreters, other_languages, shells
 from .invocation import Arg, Invocation, Stream
 from .made_again import MAKERS
@@ -54,8 +55,24 @@ def _tar(walk: Walk, call: Invocation) -> Stream | None:
 
 
 _EDITOR_COMMAND = re.compile(
-    r"^\s*(?::*\s*)?(?:silent!?\s+)?(?:!|r\s*!|%?w\s*!|call system\(|terminal\s)(.*)", re.DOTALL
+    r"^\s*(?::*\s*)?(?:silent!?\s+)?(?:!|r\s*!|%?w\s*!"
+    r"|call (?:system(?:list)?|jobstart|job_start|termopen|term_start)\("
+    r"|terminal\s)(.*)",
+    re.DOTALL,
 )
+# Lines that are code of another language: `:lua os.execute(...)`, gdb's `python ...`.
+_EMBEDDED = re.compile(r"^\s*:*\s*(lua|py3?x?|python[3x]?|pi|script|perl|ruby)\s+(?!--)(.+)", re.DOTALL)
+_EMBEDDED_LANGUAGES = {"lua": "lua", "perl": "perl", "ruby": "ruby"}
+
+
+def _embedded(walk: Walk, call: Invocation, text: str) -> bool:
+    """Judge code of another language that a line of an editor or a debugger holds."""
+    found = _EMBEDDED.match(text)
+    if found is None:
+        return False
+    language = _EMBEDDED_LANGUAGES.get(found[1], "python")
+    interpreters.code(walk, call, language, Arg(found[2].removeprefix("="), False))
+    return True
 
 
 def _editor(walk: Walk, call: Invocation) -> Stream | None:
@@ -74,6 +91,8 @@ def _editor(walk: Walk, call: Invocation) -> Stream | None:
     if call.stdin.text:
         scripts.extend(call.stdin.text.splitlines()[:50])
     for script in scripts:
+        if _embedded(walk, call, script):
+            continue
         for line in re.split(r"\n|(?<!\|)\|(?!\|)", script):
             found = _EDITOR_COMMAND.match(line)
             if found:
@@ -99,6 +118,8 @@ def _debugger(walk: Walk, call: Invocation) -> Stream | None:
             given = flows.file_stream(walk, after).text or ""
         elif word.text.startswith(("--command=", "-x")):
             given = flows.file_stream(walk, word.text.partition("=")[2] or word.text[2:]).text or ""
+        for line in given.splitlines()[:200]:
+            _embedded(walk, call, line)
         for found in _DEBUGGER_COMMAND.finditer(given):
             walk.shell(Arg(found[1]))
     if call.name == "lldb" and any(word.text == "--" for word in words):
@@ -107,8 +128,13 @@ def _debugger(walk: Walk, call: Invocation) -> Stream | None:
     return None
 
 
+_NPX = Wrapper("pc", frozenset(("--package", "--from", "--python", "--with", "--call")))
+_PIPX = Wrapper("", frozenset(("--spec", "--python", "--pip-args", "--index-url")), verbs=frozenset(("run",)))
+
+
 def _npx(walk: Walk, call: Invocation) -> Stream | None:
-    words = call.argv[1:]
+    begin, _ = command_start(call.argv, _PIPX if call.name == "pipx" else _NPX)
+    words = call.argv[1:begin]
     for at, word in enumerate(words):
         if word.text in ("-c", "--call") and at + 1 < len(words):
             walk.shell(words[at + 1])
@@ -116,9 +142,6 @@ def _npx(walk: Walk, call: Invocation) -> Stream | None:
         if word.text.startswith("--call="):
             walk.shell(Arg(word.text[7:]))
             return None
-    begin, _ = command_start(
-        call.argv, Wrapper("pc", frozenset(("--package", "--from", "--python", "--with")))
-    )
     rest = call.argv[begin:]
     if rest and (rest[0].text in walk.programs or rest[0].text in MAKERS):
         shells.exec_words(walk, call, rest)
@@ -150,7 +173,12 @@ def _sed(walk: Walk, call: Invocation) -> Stream | None:
     return None
 
 
-_CLIENT_SHELL = re.compile(r"^\s*(?:\\!\s*|\.shell\s|\.system\s|system\s|!\s*|\\o\s*\|)(.+)", re.MULTILINE)
+_CLIENT_SHELL = re.compile(
+    r"^\s*(?:\\!\s*|\.shell\s|\.system\s|system\s|!\s*)(.+)"
+    r"|\\(?:gx?|o|w|out|copy\s.*?\sprogram)\s*\|\s*(.+)"
+    r"|^\s*\.(?:output|once|import|log|excel)\s+['\"]?\|\s*(.+)",
+    re.MULTILINE,
+)
 _COPIED_PROGRAM = re.compile(r"(?i)\bPROGRAM\s+E?'((?:''|[^'])+)'")
 
 
@@ -162,9 +190,9 @@ def _database(walk: Walk, call: Invocation) -> Stream | None:
     for text in texts:
         if len(text) > 20_000:
             continue
-        if "!" in text or ".s" in text or "system" in text:
+        if "!" in text or ".s" in text or "system" in text or "|" in text:
             for found in _CLIENT_SHELL.finditer(text):
-                walk.shell(Arg(found[1]))
+                walk.shell(Arg(found[1] or (found[2] or found[3]).rstrip("'\"")))
         for found in _COPIED_PROGRAM.finditer(text):
             walk.shell(Arg(found[1].replace("''", "'")))
     if call.name in ("mysql", "mariadb"):
@@ -265,7 +293,7 @@ HANDLERS = {
     **dict.fromkeys(("gdb", "lldb"), _debugger),
     **dict.fromkeys(("npx", "bunx", "pnpx", "uvx", "pipx"), _npx),
     **dict.fromkeys(("sed", "gsed"), _sed),
-    **dict.fromkeys(("psql", "mysql", "mariadb", "sqlite3", "ftp", "bc", "dc"), _database),
+    **dict.fromkeys(listed("psql mysql mariadb sqlite3 duckdb usql pgcli ftp bc dc"), _database),
     **dict.fromkeys(("redis-cli", "valkey-cli"), _redis),
     **dict.fromkeys(("less", "man", "more"), _pager),
     "hyperfine": _texts("--prepare", "-p", "--setup", "-s", "--cleanup", "-c", rest=True),

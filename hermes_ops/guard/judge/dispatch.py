@@ -10,6 +10,7 @@ from ..rules.names import names as listed
 from . import (
     builtins,
     carriers,
+    commands_in_options,
     flows,
     interpreters,
     later,
@@ -24,6 +25,7 @@ from . import (
     searches,
     sessions,
     shells,
+    web_settings,
 )
 from .everyday import EVERYDAY
 from .invocation import OPAQUE, REMOTE, SECRET, SHELL, UNKNOWN, Arg, Invocation, Stream, Target
@@ -142,7 +144,7 @@ def _command(
                 walk.judge(Invocation(":", [Arg(":")], targets, stdin))
             break
         wrappers = (*wrappers, name)
-        if spec.place and not (spec.place == "chroot" and walk.exposed):
+        if spec.place and not (spec.place == "chroot" and (walk.exposed or _same_root(words[1:begin]))):
             walk.place = spec.place
         words = rest
         if spec.shell:
@@ -168,8 +170,10 @@ def _command(
     )
     if words[0].taint or not name:
         _origin(walk, call)
-    if walk.state.files:
+    if walk.state.files or walk.state.descriptors:
         _held(walk, call)
+    if name == "curl":
+        web_settings.read(walk, call)
     output = None
     handler = HANDLERS.get(name)
     if handler is not None:
@@ -273,6 +277,14 @@ def _aliased(
     return flows.written(walk, targets, output) if targets else output
 
 
+_OWN_ROOT = re.compile(r"/+(?:proc/+(?:1|self|thread-self)/+root/*)?")
+
+
+def _same_root(words: list[Arg]) -> bool:
+    """Is the new root the machine's own?"""
+    return any(_OWN_ROOT.fullmatch(word.text) for word in words)
+
+
 def _splits(options: list[Arg]) -> bool:
     return any(
         word.text.startswith(("-S", "--split-string"))
@@ -283,10 +295,15 @@ def _splits(options: list[Arg]) -> bool:
 
 def _env(walk: Walk, words: list[Arg], begin: int, assigned: dict[str, Arg]) -> None:
     """`env -S 'command words'` and `env -C folder`."""
+    skip = False
     for at, word in enumerate(words[1:], 1):
         text = word.text
+        if skip:
+            skip = False
+            continue
         if text[:1] != "-" or text == "--":
             break
+        skip = text in ("-u", "--unset", "-a", "--argv0", "-C", "--chdir")
         given = None
         if text.startswith("--split-string="):
             given = text.partition("=")[2]
@@ -306,6 +323,8 @@ def _env(walk: Walk, words: list[Arg], begin: int, assigned: dict[str, Arg]) -> 
 def _sudo(walk: Walk, words: list[Arg], begin: int, assigned: dict[str, Arg]) -> None:
     """`sudo -s 'text'` and `sudo -i 'text'` give the text to a shell, which else reads its input."""
     options = {word.text for word in words[1:begin]}
+    for _, folder in commands_in_options.values(words[1:begin], frozenset(("--chdir",)), "D"):
+        builtins.change_folder(walk, folder.text)
     shell = any(
         text in ("--shell", "--login")
         or (text[:1] == "-" and text[1:2] != "-" and ("s" in text or "i" in text))
@@ -326,4 +345,11 @@ def _nsenter(walk: Walk, words: list[Arg], begin: int, assigned: dict[str, Arg])
         walk.place = ""
 
 
-_EARLY = {"nsenter": _nsenter, "env": _env, "sudo": _sudo, "doas": _sudo}
+def _uv(walk: Walk, words: list[Arg], begin: int, assigned: dict[str, Arg]) -> None:
+    """`uv run FILE.py` and `uv run -` are python's."""
+    rest = words[begin:]
+    if rest and (rest[0].text == "-" or rest[0].text.endswith(".py")):
+        walk.words([Arg("python3"), *rest], walk.input)
+
+
+_EARLY = {"uv": _uv, "nsenter": _nsenter, "env": _env, "sudo": _sudo, "doas": _sudo}

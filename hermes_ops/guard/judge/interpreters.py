@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..code.script_values import data_address
-from . import builtins, flows, names, reasons, shells
+from . import builtins, consoles, flows, names, reasons, shells
 from .code_given import code, from_input, given, is_input, of_files, script
 from .interpreter_options import (
     APPLESCRIPT,
@@ -63,7 +63,8 @@ def run(walk: Walk, call: Invocation, shape: Shape, words: list[Arg]) -> None:
         if rest[0].text.startswith("data:"):
             _loaded(walk, call, language, rest[0], rest)
         else:
-            script(walk, call, language, rest[0], rest[1:])
+            if not consoles.console(walk, call, names.base(rest[0].text), rest[1:]):
+                script(walk, call, language, rest[0], rest[1:])
     elif not (read.loaded and shape is PHP):
         from_input(walk, call, language, rest[1:])
 
@@ -278,6 +279,13 @@ def _expect(walk: Walk, call: Invocation) -> Stream | None:
     return None
 
 
+def _ipython(walk: Walk, call: Invocation) -> Stream | None:
+    """ipython: as python, and lines of code in its settings."""
+    consoles.settings(walk, call)
+    run(walk, call, PYTHON, call.argv[1:])
+    return None
+
+
 def _mixed(walk: Walk, call: Invocation) -> Stream | None:
     """xonsh: what reads as Python is Python, the rest is shell."""
     for at, word in enumerate(call.argv[1:-1], 1):
@@ -294,7 +302,9 @@ _PYTHONS = [
 ]
 
 HANDLERS: dict[str, Callable[[Walk, Invocation], Stream | None]] = {
+    **consoles.HANDLERS,
     **dict.fromkeys(_PYTHONS, _program(PYTHON)),
+    **dict.fromkeys(("ipython", "ipython3"), _ipython),
     **dict.fromkeys(("node", "nodejs", "tsx", "ts-node", "esr", "swc-node", "qjs", "gjs", "electron", "zx",
                      "coffee"), _program(NODE)),
     **dict.fromkeys(("deno", "bun"), _deno),

@@ -1,4 +1,4 @@
-"""What a line takes away and then makes again by itself: emptied files that it fills, folders that a tool fills."""
+"""What a line takes away and then makes again: files that it empties and fills, folders that a tool fills."""
 
 from __future__ import annotations
 

@@ -139,6 +139,10 @@ def _docker(walk: Walk, call: Invocation) -> Stream | None:
         entry = _entrypoint(words[at:begin])
         if entry is not None:
             rest = [entry, *rest]
+        socket = any("docker.sock" in text for text in texts[at:begin])
+        if socket and rest and rest[0].text in ("run", "exec", "create", "rm"):
+            # The image of docker itself: its words are those of the program.
+            rest, exposed = [Arg("docker"), *rest], True
         if rest:
             outer = walk.exposed
             walk.exposed = exposed
@@ -166,7 +170,11 @@ def _kubectl(walk: Walk, call: Invocation) -> Stream | None:
         return None
     for at, word in enumerate(words):
         if word.text == "--":
-            return shells.exec_words(walk, call, words[at + 1 :], "container")
+            rest = words[at + 1 :]
+            if "debug" in verbs and len(rest) > 2 and rest[0].text == "chroot":
+                # The machine of a node is mounted into the container that looks at it.
+                return shells.exec_words(walk, call, rest[2:], "remote")
+            return shells.exec_words(walk, call, rest, "container")
     at = next(i for i, word in enumerate(words) if word.text in ("exec", "run", "debug", "rsh", "execute"))
     if words[at].text in ("exec", "rsh"):
         begin, _ = command_start(words, _EXEC, at + 1)
@@ -207,6 +215,9 @@ def _ansible(walk: Walk, call: Invocation) -> Stream | None:
             module = words[at + 1].text
         elif word.text in ("-a", "--args"):
             given = words[at + 1]
+    if given is not None and module.rpartition(".")[2] == "file" and "state=absent" in given.text.split():
+        path = next((word[5:] for word in given.text.split() if word.startswith(("path=", "dest="))), "")
+        return walk.words([Arg("rm"), Arg("-rf"), Arg(path)], Stream(), place="remote")
     if given is not None and module.rpartition(".")[2] in ("command", "shell", "raw", "script"):
         return walk.shell(given, call.stdin, "remote")
     return None

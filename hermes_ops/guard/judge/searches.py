@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ..rules.names import names as listed
@@ -49,7 +50,7 @@ MOST_ROOTS = 3
 def _xargs(walk: Walk, call: Invocation) -> Stream | None:
     words = call.argv
     begin, _ = command_start(words, _XARGS)
-    options = [word.text for word in words[1:begin]]
+    options = _split(word.text for word in words[1:begin])
     replacement = ""
     stdin = call.stdin
     separator: str | None = None
@@ -63,8 +64,10 @@ def _xargs(walk: Walk, call: Invocation) -> Stream | None:
             replacement = "{}"
         elif option.startswith("--replace="):
             replacement = option[10:]
-        elif option == "-d":
-            separator = after.encode().decode("unicode_escape", "replace") if "\\" in after else after
+        elif option in ("-d", "--delimiter"):
+            separator = _delimiter(after)
+        elif option.startswith("--delimiter="):
+            separator = _delimiter(option[12:])
         elif option in ("-0", "--null") or re.fullmatch(r"-[0rtp]*0[0rtp]*", option):
             separator = decode.ZERO
         elif option in ("-a", "--arg-file"):
@@ -114,6 +117,29 @@ def _xargs(walk: Walk, call: Invocation) -> Stream | None:
             more = unknown_too and any(piece.endswith(UNKNOWN) for piece in line)
             outputs.append(walk.words([*command, *given], inner, appended=more))
     return flows.concatenated(outputs)
+
+
+def _split(options: Iterable[str]) -> list[str]:
+    """Options one by one, each with its value as a word of its own: -0I%, -d, and -n1."""
+    split = []
+    for option in options:
+        found = _CLUSTER.fullmatch(option)
+        if found is None:
+            split.append(option)
+            continue
+        split.extend(f"-{letter}" for letter in found[1])
+        if found[2]:
+            split.append(f"-{found[2]}")
+        if found[3]:
+            split.append(found[3])
+    return split
+
+
+_CLUSTER = re.compile(r"-([0rtpxo]*)(?:([IJdEnLPsaR])(.*))?", re.DOTALL)
+
+
+def _delimiter(text: str) -> str:
+    return text.encode().decode("unicode_escape", "replace") if "\\" in text else text
 
 
 _XARGS_WORD = re.compile(r"""(?:[^\s'"\\]|\\[\s\S]|'[^'\n]*'?|"[^"\n]*"?)+""")

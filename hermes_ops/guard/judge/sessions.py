@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from typing import TYPE_CHECKING
 
 from ..rules.names import names as listed
@@ -25,9 +26,8 @@ def _flock(walk: Walk, call: Invocation) -> Stream | None:
         words, Wrapper("wE", frozenset(("--timeout", "--wait", "--conflict-exit-code")), 1)
     )
     rest = words[begin:]
-    for at, word in enumerate(words):
-        if word.text in ("-c", "--command") and at + 1 < len(words):
-            return walk.shell(words[at + 1], call.stdin)
+    if rest and words[begin - 1].text in ("-c", "--command"):
+        return walk.shell(rest[0], call.stdin)
     return shells.exec_words(walk, call, rest) if rest else None
 
 
@@ -62,8 +62,12 @@ def _at(walk: Walk, call: Invocation) -> Stream | None:
 
 _NEW_SHELLS = listed(
     "new-session new new-window neww split-window splitw respawn-pane run-shell run if-shell popup "
-    "display-popup"
+    "display-popup pipe-pane pipep"
 )
+
+
+# Commands of tmux that hold another one behind some words of their own.
+_LATER = {"set-hook": 1, "bind-key": 1, "bind": 1, "confirm-before": 0, "confirm": 0}
 
 
 def _terminal(walk: Walk, call: Invocation) -> Stream | None:
@@ -71,6 +75,12 @@ def _terminal(walk: Walk, call: Invocation) -> Stream | None:
     words = call.argv[1:]
     texts = [word.text for word in words]
     if call.name == "screen":
+        if "exec" in texts and "-X" in texts[: texts.index("exec")]:
+            inner = words[texts.index("exec") + 1 :]
+            if inner and not inner[0].text.strip(".!|:"):
+                inner = inner[1:]
+            shells.exec_words(walk, call, inner)
+            return None
         if "stuff" in texts:
             for word in words[texts.index("stuff") + 1 :]:
                 walk.shell(Arg(builtins.unescaped(word.text)))
@@ -96,6 +106,15 @@ def _terminal(walk: Walk, call: Invocation) -> Stream | None:
                 keys.append(text)
         if keys:
             walk.shell(Arg("".join(keys)))
+    elif verb in _LATER:
+        begin, _ = command_start(words, Wrapper("tTNpc", operands=_LATER[verb]), at + 1)
+        inner = " ".join(word.text for word in words[begin:])
+        try:
+            rest = [Arg(text) for text in shlex.split(inner)] if " " in inner else words[begin:]
+        except ValueError:
+            rest = words[begin:]
+        if rest:
+            walk.words([Arg("tmux"), *rest], Stream())
     elif verb in _NEW_SHELLS:
         begin, _ = command_start(words, Wrapper("cDeFfnstxylpEhw"), at + 1)
         rest = words[begin:]
@@ -108,7 +127,8 @@ def _terminal(walk: Walk, call: Invocation) -> Stream | None:
 
 def _script(walk: Walk, call: Invocation) -> Stream | None:
     """script -c TEXT; on a Mac the command stands behind the file."""
-    words = call.argv[1:]
+    begin, _ = command_start(call.argv, Wrapper("EIOBmoTtc", frozenset(("--command",)), 1))
+    words = call.argv[1:begin]
     for at, word in enumerate(words):
         text = word.text
         if text in ("-c", "--command") or re.fullmatch(r"-[aefq]*c", text):
@@ -117,7 +137,6 @@ def _script(walk: Walk, call: Invocation) -> Stream | None:
             return walk.shell(Arg(text[10:]), call.stdin)
         if re.match(r"-[aefq]*c.", text):
             return walk.shell(Arg(text.partition("c")[2]), call.stdin)
-    begin, _ = command_start(call.argv, Wrapper("EIOBmoTt", operands=1))
     return shells.exec_words(walk, call, call.argv[begin:]) if begin < len(call.argv) else None
 
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ..rules.names import names as listed
-from . import builtins, flows, names, reasons
+from . import builtins, commands_in_options, flows, names, reasons
 from .invocation import OPAQUE, REMOTE, SHELL, UNKNOWN, Arg, Invocation, Stream
 from .state import EMPTY
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 SHELLS = listed("sh bash zsh dash ksh ksh93 mksh ash rbash fish tcsh csh yash hush rksh")
 _VALUED = frozenset(("--rcfile", "--init-file"))
+_FIRST = frozenset(("--init-command",))
 _SHELL_OUTPUT = frozenset((SHELL,))
 
 
@@ -24,6 +25,9 @@ def shell(walk: Walk, call: Invocation) -> Stream:
     at = 0
     text: Arg | None = None
     takes_text = reads = interactive = only_reads = False
+    if call.name == "fish":
+        for _, first in commands_in_options.values(words, _FIRST, "C"):
+            walk.shell(first, call.stdin)
     while at < len(words):
         word = words[at].text
         if word in ("--", "-"):
@@ -47,7 +51,7 @@ def shell(walk: Walk, call: Invocation) -> Stream:
         at += 1
         if word[1] != "-":
             # Each o of a bundle takes a word of its own: -euo pipefail.
-            at += sum(letter in "oO" for letter in word[1:])
+            at += sum(letter in ("C" if call.name == "fish" else "oO") for letter in word[1:])
     if only_reads:
         return flows.ANYTHING
     if takes_text:

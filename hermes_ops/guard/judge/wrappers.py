@@ -17,7 +17,8 @@ class Wrapper(NamedTuple):
     """How a wrapper's own words end and the command begins.
 
     `valued`: short options that take the next word; `long`: long options that do; `operands`: own words
-    before the command; `place`: where the command runs. `alone`: options with which there is no command;
+    before the command; `verbs`: words of its own that may stand there; `place`: where the command runs.
+    `alone`: options with which there is no command;
     `needs`: options without which there is none; `shell`: the words are joined and given to a shell.
     """
 
@@ -28,6 +29,7 @@ class Wrapper(NamedTuple):
     alone: frozenset[str] = frozenset()
     needs: frozenset[str] = frozenset()
     shell: bool = False
+    verbs: frozenset[str] = frozenset()
 
 
 def _long(names: str) -> frozenset[str]:
@@ -110,7 +112,8 @@ WRAPPERS: dict[str, Wrapper] = {
     "sem": Wrapper("jN", _long("id jobs")),
     "tsp": Wrapper("LNSDWui"),
     "cross-env": _PLAIN,
-    "dotenv": Wrapper("ef"),
+    "dotenv": Wrapper("ef", _long("file export"), verbs=frozenset(("run",))),
+    "retry": Wrapper("tmMfdu", _long("tries times min max factor delay until while")),
     "busybox": _PLAIN,
     "toybox": _PLAIN,
     "eatmydata": _PLAIN,
@@ -212,6 +215,7 @@ VERBS: dict[str, dict[str, Wrapper]] = {
     "infisical": {"run": Wrapper("", _long("env path"))},
     "aws-vault": {"exec": Wrapper("d", _long("duration"), 1)},
     "foreman": {"run": Wrapper("ef")},
+    "podman": {"unshare": _PLAIN},
     "perf": {
         "stat": Wrapper("epotCrI", _long("event output")),
         "record": Wrapper("eopFcg", _long("event output")),
@@ -258,6 +262,9 @@ def command_start(arguments: list[Arg], spec: Wrapper, start: int = 1) -> tuple[
                         taken = 2
                     break
             at += taken
+            continue
+        if text in spec.verbs:
+            at += 1
             continue
         if operands:
             operands -= 1

@@ -235,8 +235,11 @@ def _removed_through(invocation: Invocation, command: list[Arg], source: str, to
         ]
         yield from _removed_through(invocation, inside, source, to)
         return
-    if name in ("sh", "bash", "ash") and len(command) > 2 and command[1].text.endswith("c"):
-        for piece in re.split(r"[;&|\n]+", command[2].text):
+    texts = [word.text for word in command]
+    at = next((at for at, text in enumerate(texts[1:-1], 1) if re.fullmatch(r"-\w*c\w*", text)), 0)
+    if name in ("sh", "bash", "ash") and at:
+        at += sum(letter in "oO" for letter in texts[at])
+        for piece in re.split(r"[;&|\n]+", texts[min(at + 1, len(texts) - 1)]):
             words = [Arg(word.strip("\"'"), "*" in word) for word in piece.split()]
             if words:
                 yield from _removed_through(invocation, words, source, to)
