@@ -87,7 +87,7 @@ def _gate_options(parser: Any) -> None:
 
 def _init(arguments: argparse.Namespace, repository: Repository) -> int:
     with register.changing(repository) as known:
-        known.settings = settings = _settings(arguments, known.settings)
+        known.settings = settings = _settings(arguments, known.settings, repository)
     if settings.target and repository.git.commit(f"refs/heads/{settings.target}") is None:
         complain(PROGRAM, f"the branch {settings.target!r} is not there yet", 0)
     command = settings.command.text if settings.command else None
@@ -109,7 +109,7 @@ def _init(arguments: argparse.Namespace, repository: Repository) -> int:
     return 0
 
 
-def _settings(arguments: argparse.Namespace, known: Settings) -> Settings:
+def _settings(arguments: argparse.Namespace, known: Settings, repository: Repository) -> Settings:
     """What is set, with what the command line says in its place."""
     from dataclasses import replace
 
@@ -136,6 +136,9 @@ def _settings(arguments: argparse.Namespace, known: Settings) -> Settings:
         changes["keep_env"] = tuple(dict.fromkeys(arguments.keep_env))
     if getattr(arguments, "worktrees", None):
         changes["worktrees"] = os.path.abspath(os.path.expanduser(arguments.worktrees))
+        wrong = repository.unfit(Path(changes["worktrees"]))
+        if wrong:
+            raise UsageError(f"--worktrees: {changes['worktrees']} {wrong}")
     return replace(known, **changes)
 
 
@@ -182,7 +185,7 @@ def _standing_text(one: Standing, settings: Settings) -> str:
 
 def _gate(arguments: argparse.Namespace, repository: Repository) -> int:
     known = register.read(repository)
-    settings = _settings(arguments, known.settings)
+    settings = _settings(arguments, known.settings, repository)
     command_in(settings)
     lanes = known.chosen(arguments.names)
     if not arguments.names:
@@ -221,7 +224,7 @@ def _gate(arguments: argparse.Namespace, repository: Repository) -> int:
 def _merge(arguments: argparse.Namespace, repository: Repository) -> int:
     with register.alone(repository, "merge"):
         known = register.read(repository)
-        settings = _settings(arguments, known.settings)
+        settings = _settings(arguments, known.settings, repository)
         command_in(settings)
         lanes = known.chosen(arguments.names)
         outcomes = []

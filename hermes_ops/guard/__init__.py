@@ -18,7 +18,7 @@ def pre_tool_call(tool_name: Any = "", **told: Any) -> dict[str, str] | None:
         return None
     try:
         from .hook import judged_call
-    except Exception as error:  # a broken installation must not let everything through
+    except (Exception, SystemExit) as error:  # a broken installation must not let everything through
         return _not_loaded(tool_name, error)
     return judged_call(tool_name, told)
 
@@ -35,12 +35,12 @@ def pre_llm_call(**_: Any) -> None:
 def _warm_up() -> None:
     try:
         from .hook import warm_up
-    except Exception:  # said when a call is judged
+    except (Exception, SystemExit):  # said when a call is judged
         return
     warm_up()
 
 
-def _not_loaded(tool_name: str, error: Exception) -> dict[str, str]:
+def _not_loaded(tool_name: str, error: BaseException) -> dict[str, str]:
     import logging
 
     logging.getLogger(__name__).warning("hermes-ops: the guard cannot be loaded", exc_info=True)

@@ -83,7 +83,7 @@ def here(home: Path) -> Probe:
             said if action == "approve" else plugins.resolve_pre_tool_block("terminal", {"command": CANARY})
         )
         allowed = plugins.get_pre_tool_call_directive("terminal", {"command": ALLOWED})
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # whatever a plugin raises
         return Probe(False, f"the host could not be asked ({type(error).__name__}: {error})")
     if action == "block" and isinstance(answer, str) and RULE.id in answer:
         if allowed[0] is not None and PLUGIN in str(allowed[1]):

@@ -90,7 +90,23 @@ def explain_code(language: str, text: str, policy: Policy, surroundings: Surroun
     findings = judge_code(
         language, text, shell, surroundings.home, surroundings.cwd, surroundings.hermes_home
     )
-    return Explained(language, policy.settle(judged(findings)), (), tuple(runs[:MOST_RUNS]))
+    judgement = policy.settle(judged(findings, _unparsed(language, text)))
+    return Explained(language, judgement, (), tuple(runs[:MOST_RUNS]))
+
+
+def _unparsed(language: str, text: str) -> str:
+    """Why code has no syntax tree and is judged by the calls in its text, "" when it has one."""
+    from .code import python
+    from .code.cells import cell_magic
+    from .code.judge import language_of
+
+    if language_of(language) != "python" or cell_magic(text) is not None:
+        return ""
+    if len(text) > python.LIMIT:
+        return f"longer than {python.LIMIT} characters, so it is judged by the calls in its text"
+    if python.parse(text) is None:
+        return "it does not parse, so it is judged by the calls in its text"
+    return ""
 
 
 def host_says(text: str) -> dict[str, Any] | None:

@@ -227,7 +227,7 @@ def _landed(repository: Repository, known: Register) -> list[str]:
 
 def _parent(path: Path) -> None:
     try:
-        path.parent.mkdir(mode=0o700, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise OpsError(
             f"{path.parent} cannot be made ({error.strerror}); `init --worktrees DIR` names another place"

@@ -46,6 +46,23 @@ class Repository:
         and none of theirs finds its settings above itself."""
         return self.top.parent / f"{self.top.name.removesuffix('.git') or 'repository'}.lanes"
 
+    def unfit(self, folder: Path) -> str:
+        """Why lanes cannot lie in a folder, "" when they can; it need not be there yet."""
+        real = Path(os.path.realpath(folder))
+        for inside in (self.top, self.common, *(one.path for one in self.worktrees())):
+            if real.is_relative_to(os.path.realpath(inside)):
+                return f"lies in {inside}, whose tools would walk into the lanes"
+        if real.exists() and not real.is_dir():
+            return "is no folder"
+        ground = next(one for one in (real, *real.parents) if one.exists())
+        if not ground.is_dir():
+            return f"cannot be made: {ground} is no folder"
+        if _is_made_up(ground):
+            return "is a file system of the kernel, which keeps no files"
+        if not os.access(ground, os.W_OK | os.X_OK):
+            return f"cannot be written: {ground} may not be changed"
+        return ""
+
     def worktrees(self) -> list[Worktree]:
         """Every checkout, the main one first."""
         found = []
@@ -61,6 +78,11 @@ class Repository:
             if one.branch == ref or ref in _in_work(one.path):
                 return one.path
         return None
+
+
+def _is_made_up(folder: Path) -> bool:
+    """Whether a folder belongs to the kernel; os.access says of them that they can be written."""
+    return any(folder.is_relative_to(one) for one in ("/proc", "/sys", "/dev/fd"))
 
 
 def open_repository(path: Path) -> Repository:

@@ -6,6 +6,7 @@ Exit codes: 0 fine, 1 a finding or failure, 2 usage. Data goes to stdout, messag
 from __future__ import annotations
 
 import argparse
+import errno
 import json
 import os
 import sys
@@ -56,17 +57,50 @@ def carry_out(
     is raised.
     """
     try:
-        return command()
+        code = command()
+        _flush()
+        return code
     except UsageError as error:
         return complain(program, error, 2)
     except BrokenPipeError:
         # The reader of our output has gone; nothing more is to be said, not even at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        _drop_output()
         return 0
     except failures as error:
         return complain(program, error, 1)
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
+        try:
+            _flush()
+        except OSError:
+            pass  # nothing is left to be written at exit
+        where = f"{error.filename}: " if error.filename else _without_name(error)
         return complain(program, f"{where}{error.strerror or error}", 1)
     except KeyboardInterrupt:
         return complain(program, "interrupted", 130)
+
+
+def _flush() -> None:
+    """Write out what was printed, so that a full disk is an error of the command and not one at exit."""
+    if sys.stdout is None or sys.stdout.closed:
+        return
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _drop_output()
+        raise OSError(error.errno, error.strerror, "standard output") from None
+
+
+def _drop_output() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def _without_name(error: OSError) -> str:
+    """What an error that names no file is about, as far as that can be told."""
+    if error.errno == errno.ENOENT:
+        try:
+            os.getcwd()
+        except OSError:
+            return "the working directory: "
+    return ""

@@ -75,6 +75,29 @@ def test_without_lanes_or_gate_or_target_nothing_is_fine(user, capsys):
     assert user.records() == []
 
 
+@pytest.mark.parametrize("where", ["", "lanes", ".git/lanes", "docs/../deep/lanes"])
+def test_lanes_inside_of_a_checkout_are_refused(user, where, capsys):
+    code = user.run("init", "--gate", "true", "--target", "main", "--worktrees", str(user.path / where))
+    assert code == 2 and "whose tools would walk into the lanes" in capsys.readouterr().err
+    link = user.path.parent / "link"
+    link.symlink_to(user.path)
+    assert user.run("init", "--gate", "true", "--target", "main", "--worktrees", str(link / "x")) == 2
+
+
+def test_lanes_that_cannot_be_kept_where_they_are_to_lie_are_refused(user, tmp_path, capsys):
+    (tmp_path / "file").write_text("x")
+    for where, said in (("file", "is no folder"), ("file/x", "cannot be made")):
+        assert user.run("init", "--gate", "true", "--worktrees", str(tmp_path / where)) == 2
+        assert said in capsys.readouterr().err
+    if sys.platform.startswith("linux"):
+        assert user.run("init", "--gate", "true", "--worktrees", "/proc/lanes") == 2
+        assert "file system of the kernel" in capsys.readouterr().err
+    assert (
+        user.run("init", "--gate", "true", "--target", "main", "--worktrees", str(tmp_path / "a" / "b")) == 0
+    assert user.run("new", "one") == 0 and (tmp_path / "a" / "b" / "one" / ".git").exists()
+    )
+
+
 def test_outside_of_a_repository_it_says_so(user, tmp_path, capsys):
     user.path = tmp_path
     assert user.run("list") == 1

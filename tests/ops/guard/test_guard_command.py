@@ -132,6 +132,16 @@ def test_explain_reads_stdin_and_other_languages(ops, monkeypatch: pytest.Monkey
     assert (found["language"], found["verdict"]) == ("python", "block")
 
 
+def test_explain_says_when_code_does_not_parse(ops):
+    code, out, _ = ops("explain", "--language", "python", "def (")
+    assert code == 0 and "not all of it could be read: it does not parse" in out
+    assert (
+        "longer than" in data(ops("explain", "--language", "python", "x = 1\n" * 20_000, "--json"))["unread"]
+    )
+    for sound in ("x = 1", "%%bash\nls", "!ls\nx = 1"):
+        assert data(ops("explain", "--language", "python", sound, "--json"))["unread"] == ""
+
+
 def test_explain_judges_in_the_directory_it_is_told(ops, tmp_path: Path):
     assert data(ops("explain", "rm -rf *", "--cwd", "/", "--json"))["verdict"] == "block"
     assert data(ops("explain", "rm -rf *", "--cwd", "/tmp/scratch", "--json"))["verdict"] != "block"

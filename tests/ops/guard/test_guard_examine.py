@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from hermes_ops import guard
 from hermes_ops._common import config, copies
 from hermes_ops._common.report import Report
 from hermes_ops.guard import accepted, examine, policy
@@ -96,6 +97,33 @@ def test_any_other_answer_is_off_with_the_reason(
     assert not probe.live and said in probe.reason
     # A question of somebody else is not put to a person.
     assert host.asked == ([] if canary[0] == "approve" else [CANARY])
+
+
+def test_a_plugin_that_ends_the_process_is_told(home: Path, monkeypatch: pytest.MonkeyPatch):
+    host = hosted(monkeypatch, Host(OURS))
+
+    def ends(tool: str, args: dict) -> tuple:
+        raise SystemExit(3)
+
+    monkeypatch.setattr(host, "get_pre_tool_call_directive", ends)
+    probe = examine.here(home)
+    assert not probe.live and "could not be asked (SystemExit: 3)" in probe.reason
+
+
+def test_a_guard_that_ends_the_process_while_it_is_loaded_is_a_question(monkeypatch: pytest.MonkeyPatch):
+    class Ending:
+        """Finds the guard, and ends the process instead of loading it."""
+
+        def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+            if name == "hermes_ops.guard.hook":
+                raise SystemExit(3)
+
+    monkeypatch.delitem(sys.modules, "hermes_ops.guard.hook", raising=False)
+    monkeypatch.delattr("hermes_ops.guard.hook", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Ending(), *sys.meta_path])
+    answer = guard.pre_tool_call("terminal", args={"command": "ls"})
+    assert answer is not None and answer["action"] in ("approve", "block")
+    assert "cannot be loaded (SystemExit)" in answer["message"]
 
 
 def test_another_plugin_that_asks_about_everything_is_not_our_fault(
