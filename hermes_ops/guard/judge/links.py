@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from typing import TYPE_CHECKING
 
 from . import flows
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from .walk import Walk
 
 _DEEPEST = 4
+_TARGET = re.compile(r"-[bdfFiLnPrsTv]*t|--target-directory")
 _LN_VALUED = frozenset(("-S", "--suffix"))
 _MOUNT_VALUED = frozenset(("-o", "-t", "--options", "--types", "-O", "-L", "-U"))
 
@@ -38,7 +40,7 @@ def made(walk: Walk, call: Invocation) -> None:
 
 def _targets(call: Invocation) -> list[str]:
     words = call.words()
-    found = [words[at + 1] for at, word in enumerate(words[:-1]) if word in ("-t", "--target-directory")]
+    found = [words[at + 1] for at, word in enumerate(words[:-1]) if _TARGET.fullmatch(word)]
     return found + [word.partition("=")[2] for word in words if word.startswith("--target-directory=")]
 
 

@@ -87,6 +87,9 @@ class Scope:
 
     def element(self, name: str, key: str) -> Arg | None:
         value = self.lookup(name)
+        if key.isidentifier() and key in self.state.variables:
+            # It is arithmetic, unless the array is one by names; what it holds is looked at in any case.
+            arithmetic.names_in(self, key)
         if value is None:
             return None
         if not isinstance(value, dict):
