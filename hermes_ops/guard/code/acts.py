@@ -163,6 +163,12 @@ class Acts:
             ("__init__.py", ".gitkeep", ".keep", "py.typed", ".lock", ".pid")
         )
 
+    def unpack(self, archive: Value, folder: Value | None) -> None:
+        """An archive unpacked into a folder, else into the working one."""
+        name = self.word(archive) if archive.is_text else "archive.tar"
+        into = f" -C {self.word(folder)}" if folder is not None and folder.is_text else ""
+        self.ask(f"tar xf {name}{into}")
+
     def add(self, findings: Sequence[Found]) -> None:
         for one in findings:
             self.found.append(replace(one, part=self.part or one.part))

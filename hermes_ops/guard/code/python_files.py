@@ -62,6 +62,10 @@ def file_method(walk: Walk, call: Call) -> Value | None:
             content = walk.acts.read(call.args[0])
             walk.acts.write(path, content)
         return None
+    if receiver.name == "archive(r)":
+        if method in ("extractall", "extract", "_extract_member"):
+            walk.acts.unpack(path, call.arg(0 if method == "extractall" else 1, "path"))
+        return None
     if receiver.name == "file(r)":
         return walk.acts.read(path) if method.startswith("read") else None
     untouched = any(one is receiver for one in walk.unwritten)
@@ -219,7 +223,15 @@ def _archive(walk: Walk, call: Call) -> Value | None:
     if path is not None and path.is_text and mode is not None and mode.text[:1] in ("w", "a", "x"):
         walk.acts.write(path)
         return Value(name="archive(w)", of=path)
-    return None
+    return Value(name="archive(r)", of=path) if path is not None else None
+
+
+def _unpack(walk: Walk, call: Call) -> Value:
+    """shutil.unpack_archive(archive, folder)"""
+    archive, folder = call.arg(0, "filename"), call.arg(1, "extract_dir")
+    if archive is not None:
+        walk.acts.unpack(archive, folder)
+    return _NOTHING
 
 
 FILE_CALLS: dict[str, Handler] = {
@@ -260,6 +272,7 @@ FILE_CALLS: dict[str, Handler] = {
     "glob.iglob": _glob,
     "tarfile.open": _archive,
     "zipfile.ZipFile": _archive,
+    "shutil.unpack_archive": _unpack,
     "pathlib.Path": lambda walk, call: walk.path(call.args),
     "pathlib.PosixPath": lambda walk, call: walk.path(call.args),
     "pathlib.PurePath": lambda walk, call: walk.path(call.args),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..rules.names import names as listed
 from . import danger, decode, flows
-from .invocation import FOUND, FOUND_ALL, SECRET, UNKNOWN, Arg, Invocation, Stream
+from .invocation import AGENT, FOUND, FOUND_ALL, SECRET, UNKNOWN, Arg, Invocation, Stream
 
 if TYPE_CHECKING:
     from .walk import Walk
@@ -193,6 +193,8 @@ def _pgrep(walk: Walk, call: Invocation) -> Stream:
     operands = [arg.text for arg in _operands(call, "uUGgPt")]
     if operands and operands[-1] in (".", ".*", ""):
         return Stream(f"1\n{UNKNOWN}\n", True)
+    if operands and "hermes" in operands[-1]:
+        return Stream(f"{UNKNOWN}\n", True, source=AGENT)
     return flows.ANYTHING
 
 
@@ -231,7 +233,7 @@ ANSWERS = {
     "ls": _ls,
     **dict.fromkeys(("find", "gfind"), _find),
     "ps": _ps,
-    "pgrep": _pgrep,
+    **dict.fromkeys(("pgrep", "pidof"), _pgrep),
     "uname": _uname,
 }
 # Asked before anything else is said of their output.

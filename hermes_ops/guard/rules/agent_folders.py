@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterable, Iterator
 
 from ..judge.invocation import UNKNOWN, Invocation
@@ -16,6 +17,10 @@ from .rule import Family, approve
 from .verbs import plain, verb_of
 
 STATE = approve("guard.state-folder", "changes many files of the agent's state at once", "name the one file")
+
+REPLACED = approve(
+    "guard.replaced", "puts another copy of the guard in its place", "let the person install it"
+)
 
 # The options that name the folder which is written to; without one it is the working folder.
 _FOLDER = {
@@ -119,7 +124,27 @@ def _installed(invocation: Invocation) -> Iterator[Found]:
         if any(word in _DISTRIBUTIONS for word in words):
             yield DISABLED.found(invocation.part)
         return
+    if "install" in words[:2]:
+        yield from _replaced(invocation, words)
     yield from _unpacked(invocation) if [*_folders(invocation)] else ()
+
+
+_REQUIREMENT = re.compile(r"[\w.-]+")
+_LATEST = names("-U --upgrade")
+
+
+def _replaced(invocation: Invocation, words: list[str]) -> Iterator[Found]:
+    """Another copy in the place of the guard: a pinned or a forced one, a folder that bears its name."""
+    plain_upgrade = not _LATEST.isdisjoint(words)
+    for word in words:
+        found = _REQUIREMENT.match(word)
+        named = found is not None and found[0] in _DISTRIBUTIONS
+        pinned = named and (len(word) > len(found[0]) if found else False)
+        folder = word.rstrip("/").rpartition("/")[2] if "/" in word else ""
+        other = any(name in folder.lower() for name in PLUGIN_NAMES)
+        if pinned or other or (named and "--force-reinstall" in words and not plain_upgrade):
+            yield REPLACED.found(invocation.part, word)
+            return
 
 
 def _fetched(invocation: Invocation) -> Iterator[Found]:
@@ -161,6 +186,8 @@ FAMILY = Family(
         ("pip install --target ~/.hermes/plugins/hermes-ops other", "guard.changed"),
         ("wget -P ~/.hermes https://example.com/config.yaml", "guard.changed"),
         ("pip uninstall -y hermes-unroll-ops-rlm", "guard.disabled"),
+        ("pip install --force-reinstall hermes-unroll-ops-rlm==0.0.1", "guard.replaced"),
+        ("pip install -e /tmp/evil_hermes_ops", "guard.replaced"),
         ("git -C ~/.hermes pull", "guard.state-folder"),
         ("tar xf x.tar -C ~/.hermes/plugins/other", "guard.state-folder"),
     ),
@@ -174,6 +201,8 @@ FAMILY = Family(
         "pip install --target build/lib requests",
         "wget -P downloads https://example.com/config.yaml",
         "pip uninstall -y requests",
+        "pip install -U hermes-unroll-ops-rlm",
+        "pip install hermes-unroll-ops-rlm",
     ),
-    rules=(GUARD, DISABLED, STATE),
+    rules=(GUARD, DISABLED, STATE, REPLACED),
 )

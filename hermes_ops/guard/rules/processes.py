@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ..judge.invocation import UNKNOWN, Invocation
+from ..judge.invocation import AGENT, UNKNOWN, Invocation
 from ..verdict import Found
 from .names import names
 from .rule import Family, approve, block
@@ -74,6 +74,8 @@ def _kill(invocation: Invocation) -> Iterator[Found]:
             targets.append(word)
     if signal_zero:
         return
+    if any(argument.source == AGENT for argument in invocation.arguments):
+        yield BY_NAME.found(invocation.part, AGENT)
     if "-1" in targets:
         yield KILL_ALL.found(invocation.part)
     elif "1" in targets:

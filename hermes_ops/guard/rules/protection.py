@@ -6,7 +6,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from ..judge.invocation import Arg, Invocation
+from ..judge.invocation import UNKNOWN, Arg, Invocation
 from ..verdict import Found
 from .hermes_state import PLUGIN_NAMES
 from .names import names
@@ -19,6 +19,7 @@ DISABLED = block("guard.disabled", "switches the guard off or removes it", "ask 
 ACCEPTED = block("guard.policy-accepted", "accepts a policy of the guard in the person's place")
 SETTING = block("guard.setting-changed", "changes a setting that decides what may run")
 PLUGIN = approve("guard.plugin-changed", "changes which plugins or hooks the agent runs with")
+OTHER_HOME = approve("guard.other-home", "runs an agent with another home, where this guard may not be")
 ENVIRONMENT = block("guard.environment", "sets a variable that switches checks of the agent off")
 
 # Variables of the host by which a session asks nobody.
@@ -33,6 +34,7 @@ _SETTINGS = re.compile(
     re.IGNORECASE,
 )
 _YOLO_OPTIONS = names("--yolo --accept-hooks --safe-mode --ignore-user-config --ignore-rules")
+_ASKS = names("-z --oneshot -q --query")
 _HERMES_VALUED = names("-p --profile -m --model --provider -s --skills -t --toolsets")
 # Modules of python that run another one.
 _RUNNERS = names("runpy trace cProfile profile pdb")
@@ -71,6 +73,8 @@ def _hermes(invocation: Invocation) -> Iterator[Found]:
     part = invocation.part
     if not _YOLO_OPTIONS.isdisjoint(invocation.words()):
         yield YOLO.found(part)
+    if verb == "chat" or not _ASKS.isdisjoint(invocation.words()):
+        yield from _elsewhere(invocation)
     if "--help" in words or "-h" in words:
         return
     first = words[0] if words else ""
@@ -108,6 +112,14 @@ def _hermes(invocation: Invocation) -> Iterator[Found]:
         yield PLUGIN.found(part, "it replaces the agent's state")
     elif verb == "update":
         yield PLUGIN.found(part, "it replaces the agent's own code")
+
+
+def _elsewhere(invocation: Invocation) -> Iterator[Found]:
+    """An agent in a home that is neither this one nor one of its profiles."""
+    named = invocation.environment.get("HERMES_HOME")
+    own = invocation.hermes_home.rstrip("/") or f"{invocation.home}/.hermes"
+    if named is not None and not f"{named.text.rstrip('/')}/".startswith(f"{own}/"):
+        yield OTHER_HOME.found(invocation.part, named.text.replace(UNKNOWN, "?"))
 
 
 def _plugins(part: str, first: str, given: list[str]) -> Iterator[Found]:
@@ -212,9 +224,11 @@ FAMILY = Family(
         ("hermes config set approvals.mode off", "guard.setting-changed"),
         ("hermes ops guard accept", "guard.policy-accepted"),
         ("hermes plugins enable other", "guard.plugin-changed"),
+        ("HERMES_HOME=/tmp/x hermes -z 'tidy up'", "guard.other-home"),
     ),
     silent=(
         "hermes ops guard status",
+        "HERMES_HOME=~/.hermes/profiles/work hermes -z hello",
         "hermes ops guard explain 'rm -rf /'",
         "hermes config set model.default x",
         "hermes plugins list",
@@ -222,7 +236,7 @@ FAMILY = Family(
         "export PATH=$HOME/bin:$PATH",
         "unset HERMES_YOLO_MODE",
     ),
-    rules=(YOLO, DISABLED, ACCEPTED, SETTING, PLUGIN, ENVIRONMENT),
+    rules=(YOLO, DISABLED, ACCEPTED, SETTING, PLUGIN, ENVIRONMENT, OTHER_HOME),
 )
 ENVIRONMENTS = Family(
     "protection-environment",
