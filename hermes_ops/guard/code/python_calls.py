@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from .python_names import PATH, Call
 from .python_processes import PROCESS_CALLS, native, program_arguments
 from .python_services import cloud, database, network
 from .python_texts import GETTERS, TEXT_CALLS, got
-from .value import Value, either, taint_of, unknown
+from .value import Value, either, joined, taint_of, unknown
 
 if TYPE_CHECKING:
     from .python_walk import Walk
@@ -98,6 +99,51 @@ def _does_something(value: Value) -> bool:
     return value.function is not None or value.name in CALLS or value.name in PATH_CALLS
 
 
+def _next(walk: Walk, call: Call) -> Value | None:
+    """next(generator): one of its items, whichever its turn is."""
+    items = folding.elements(call.args[0]) if call.args and not call.args[0].is_text else None
+    return either(items[:64]) if items else None
+
+
+def _keyed(walk: Walk, call: Call) -> Value | None:
+    """sorted, max, min: the function that is the key is called with each item."""
+    items = call.args if len(call.args) > 1 else folding.elements(call.args[0]) if call.args else None
+    key = call.keywords.get("key")
+    if key is not None and items:
+        for item in items[:64]:
+            pass_on(walk, key, [item], {}, call)
+    if call.name != "sorted" and items and all(item.is_text for item in items):
+        return either(items[:64])
+    return None
+
+
+def _made_class(walk: Walk, call: Call) -> Value | None:
+    """type(name, bases, members)."""
+    if len(call.args) != 3 or call.args[2].pairs is None:
+        return None
+    return Value(name=f"class {call.args[0].text[:60]}", pairs=call.args[2].pairs)
+
+
+def _template(walk: Walk, call: Call) -> Value | None:
+    return Value(name="string.Template()", of=call.args[0]) if call.args else None
+
+
+_TEMPLATE_NAME = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
+
+
+def _filled(walk: Walk, call: Call) -> Value | None:
+    """Template(text).substitute(name=value)."""
+    text = call.receiver.of
+    if text is None or not text.is_text:
+        return None
+    given = {**(call.args[0].pairs or {} if call.args else {}), **call.keywords}
+    pieces, last = [], 0
+    for found in _TEMPLATE_NAME.finditer(text.text[:4000]):
+        pieces += [Value(text.text[last : found.start()]), given.get(found[1] or found[2], Value())]
+        last = found.end()
+    return joined([*pieces, Value(text.text[last:])])
+
+
 def _identity(walk: Walk, call: Call) -> Value:
     return call.args[0] if call.args else Value()
 
@@ -113,6 +159,12 @@ CALLS: dict[str, Handler] = {
     **TEXT_CALLS,
     **HOST_CALLS,
     "map": _map,
+    "next": _next,
+    **dict.fromkeys(("sorted", "max", "min"), _keyed),
+    "type": _made_class,
+    "ast.parse": _identity,
+    "string.Template": _template,
+    **dict.fromkeys(("string.Template().substitute", "string.Template().safe_substitute"), _filled),
     "filter": _map,
     "functools.partial": _partial,
     "functools.reduce": _reduce,

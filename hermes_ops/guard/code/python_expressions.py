@@ -248,6 +248,9 @@ class Expressions(Sequences):
                 return replace(base, known=base.known[known], choices=())  # type: ignore[index]
         if base.name == "os.environ":
             return self.variable(key)
+        if base.name.startswith("sh.") and base.name.count(".") == 1:
+            # A program of plumbum with arguments of its own.
+            return Value(name="functools.partial()", of=base, items=key.items or [key])
         if base.name and key.is_text:
             return self.looked_up(base, key.text)
         taint = base.taint

@@ -28,7 +28,8 @@ _DJANGO = Console("python", listed("--command"), "c")
 _RAILS = Console("ruby", operand=True, input=False)
 # By program, by subcommand.
 CONSOLES: dict[str, dict[str, Console]] = {
-    **dict.fromkeys(("manage.py", "django-admin"), {"shell": _DJANGO, "shell_plus": _DJANGO}),
+    "manage.py": {"shell": _DJANGO, "shell_plus": _DJANGO},
+    "django-admin": {"shell": _DJANGO, "shell_plus": _DJANGO},
     "rails": {
         "runner": _RAILS,
         "r": _RAILS,

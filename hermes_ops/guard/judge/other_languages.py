@@ -39,6 +39,15 @@ _REMOVES = re.compile(
     r"(?:RemoveAll|remove_dir_all|deleteDirectory|deleteRecursively|rm_rf|rmtree|rm_r|remove_all|delete-directory)"
     r"!?\s*\(?\s*[\"']([^\"'\n]+)[\"']"
 )
+# The same in languages that write it otherwise: Octave, Julia, Erlang, Groovy and Kotlin.
+_REMOVES_TOO = re.compile(
+    r"\brmdir\s*\(\s*[\"']([^\"'\n]+)[\"']\s*,\s*[\"']s[\"']"
+    r"|\brm\(\s*\"([^\"\n]+)\"\s*[;,][^)\n]*recursive\s*=\s*true"
+    r"|\bdel_dir_r\(\s*\"([^\"\n]+)\""
+    r"|\bFile\(\s*[\"']([^\"'\n]+)[\"']\s*\)\.(?:deleteDir|deleteRecursively)"
+)
+# Lines that the prompt of a language gives to a shell: `! command` of gnuplot, `:! command` of GHCi.
+_TO_SHELL = re.compile(r"^\s*:?!\s*(.+)", re.MULTILINE)
 LONGEST = 20_000
 MOST_TEXTS = 24
 
@@ -49,6 +58,14 @@ def texts(code: str) -> Iterator[str]:
     left = MOST_TEXTS
     for found in _REMOVES.finditer(code):
         yield f"rm -rf '{found[1]}'"
+    for found in _REMOVES_TOO.finditer(code):
+        path = next((group for group in found.groups() if group), "")
+        yield f"rm -rf '{path}'"
+    for found in _TO_SHELL.finditer(code):
+        left -= 1
+        yield found[1]
+        if left <= 0:
+            return
     if _STARTS.search(code) is None:
         return
     for line in code.split("\n"):
