@@ -28,7 +28,7 @@ _CODE_A_STEP, _MOST_CHARGED = 200, 32_000
 # Characters of code that are given to its judge; of longer code a person is asked.
 _LONGEST_CODE = 250_000
 # What may still be spent on a message when the judgement took its time.
-_SECONDS = 0.040
+_SECONDS = 0.030
 
 Directive = dict[str, str]
 _CONTINUED = "\\\n"

@@ -59,6 +59,5 @@ class Budget:
     def take_reserve(self) -> None:
         """Some steps more, once, to look at what the others did not reach."""
         self.left, self._beyond, self._reserve = 0, self._reserve, 0
-        if self.is_late():
-            self._until = perf_counter() + RESERVE_SECONDS
-            self._worked_until = 0.0
+        self._until = max(self._until, perf_counter() + RESERVE_SECONDS)
+        self._worked_until = max(self._worked_until, thread_time() + LEAST_WORK / 2)

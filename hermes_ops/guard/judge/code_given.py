@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 LONGEST_CODE = 50_000
 # What code costs of the budget of the call, by itself and for its characters.
-_STEPS, _CHARACTERS_A_STEP = 3, 100
+_STEPS, _CHARACTERS_A_STEP = 8, 100
 _INPUTS = frozenset(("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"))
 _OPAQUE = frozenset((OPAQUE,))
 _CONSUMED = Stream()

@@ -21,6 +21,8 @@ HOLE = "\ue000"
 _NUMBER = re.compile(r"\s*-?\d+\s*")
 _GLOB_LETTER = re.compile(r"[*?\[\]]+")
 _PLAIN = re.compile(r"[\w@%+=:,./-]+")
+# Characters of a word that was put together that cost as much as a command.
+CHARACTERS_A_STEP = 1_000
 
 
 def words(walk: Walk, sources: tuple[Word, ...]) -> list[Arg]:
@@ -183,6 +185,9 @@ def _pieces(walk: Walk, word: Word, split: bool) -> list[Arg]:
             builder.add(computed(walk, part))
         first = False
     builder.close()
+    for field in builder.fields:
+        if len(field.text) > CHARACTERS_A_STEP:
+            walk.spend(len(field.text) // CHARACTERS_A_STEP)
     if not split and not builder.fields:
         return [EMPTY]
     return builder.fields

@@ -13,7 +13,7 @@ from .tree import Command, HereDocument, Script, Span
 # with a quoted delimiter. A step is two plain words, a piece of a word, or a command; costlier constructs are
 # several. Every level of nesting takes up to eight Python frames.
 CHARACTERS = 131_072
-STEPS = 4_000
+STEPS = 1_500
 DEPTH = 40
 JOINS = 400
 
