@@ -92,10 +92,9 @@ def test_lanes_that_cannot_be_kept_where_they_are_to_lie_are_refused(user, tmp_p
     if sys.platform.startswith("linux"):
         assert user.run("init", "--gate", "true", "--worktrees", "/proc/lanes") == 2
         assert "file system of the kernel" in capsys.readouterr().err
-    assert (
-        user.run("init", "--gate", "true", "--target", "main", "--worktrees", str(tmp_path / "a" / "b")) == 0
-    assert user.run("new", "one") == 0 and (tmp_path / "a" / "b" / "one" / ".git").exists()
-    )
+    inside = tmp_path / "a" / "b"
+    assert user.run("init", "--gate", "true", "--target", "main", "--worktrees", str(inside)) == 0
+    assert user.run("new", "one") == 0 and (inside / "one" / ".git").exists()
 
 
 def test_outside_of_a_repository_it_says_so(user, tmp_path, capsys):
