@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..judge.invocation import REMOTE, SECRET, UNKNOWN
 from ..rules.names import names
+from .acts import quoted
 from .python_names import Call
 from .sql import mongo_findings, redis_findings, sql_findings
 from .value import Value, taint_of
@@ -97,10 +98,25 @@ def _is_throw_away(value: Value | None) -> bool:
     return False
 
 
+def _on_records(walk: Walk, call: Call) -> None:
+    """A statement for the agent's own database."""
+    path = call.receiver
+    for _ in range(3):
+        if path is None or path.is_text:
+            break
+        path = path.of
+    if path is None or not path.text.endswith("state.db") or not call.args:
+        return
+    statement = call.args[0]
+    if statement.is_text and UNKNOWN not in statement.text:
+        walk.acts.ask(f"sqlite3 {walk.acts.word(path)} {quoted(statement.text)}")
+
+
 def database(walk: Walk, call: Call) -> Value | None:
     """SQL that is executed, collections that are dropped, rows deleted through a mapper."""
     method = call.method
     if method in _EXECUTES:
+        _on_records(walk, call)
         if _is_throw_away(call.receiver):
             return None
         statement = call.arg(0, "sql", "query", "statement", "script")

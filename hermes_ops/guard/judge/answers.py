@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ..rules.names import names as listed
+from ..rules.paths import Place, locate
 from . import danger, decode, flows
 from .invocation import AGENT, FOUND, FOUND_ALL, SECRET, UNKNOWN, Arg, Invocation, Stream
 
@@ -215,6 +216,18 @@ def _keys(walk: Walk, call: Invocation) -> Stream | None:
     return None
 
 
+def _listing(walk: Walk, call: Invocation) -> Stream | None:
+    """grep -l below a folder of the agent: names of what is in it."""
+    if not call.has("lL", "--files-with-matches", "--files-without-match"):
+        return None
+    lines = []
+    for argument in list(call.operands(frozenset(("-e", "-f", "-m"))))[:8]:
+        where = locate(argument.text, walk.folder().path, walk.home, walk.hermes_home)
+        if "/" in argument.text and where.place is Place.HERMES:
+            lines.append(f"{argument.text.rstrip('/')}/{UNKNOWN}\n")
+    return Stream("".join(lines), True, source=FOUND) if lines else None
+
+
 def _uname(walk: Walk, call: Invocation) -> Stream:
     return _text("Linux") if not call.argv[1:] or call.words() == ["-s"] else flows.ANYTHING
 
@@ -237,4 +250,7 @@ ANSWERS = {
     "uname": _uname,
 }
 # Asked before anything else is said of their output.
-KEY_PRINTERS = dict.fromkeys(("gpg", "gpg2", "security", "kubectl", "oc"), _keys)
+KEY_PRINTERS = {
+    **dict.fromkeys(("gpg", "gpg2", "security", "kubectl", "oc"), _keys),
+    **dict.fromkeys(("grep", "egrep", "fgrep", "rg", "ag", "zgrep"), _listing),
+}

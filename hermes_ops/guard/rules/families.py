@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import (
     agent_folders,
+    agent_records,
     canary,
     cloud,
     containers,
@@ -56,6 +57,7 @@ FAMILIES: tuple[Family, ...] = (
     serving.FAMILY,
     reverse_shell.FAMILY,
     agent_folders.FAMILY,
+    agent_records.FAMILY,
     protection.FAMILY,
     protection.ENVIRONMENTS,
     protection.MODULES,

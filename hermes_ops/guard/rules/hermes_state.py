@@ -14,7 +14,7 @@ from .secrets import below_hermes
 PLUGIN_NAMES = frozenset({"hermes-ops", "hermes_ops"})
 _INSTALLED = frozenset({"plugins", "site-packages", "dist-packages"})
 # Changing one of them changes what may run, or who is asked.
-_CONTROLS = frozenset({"config.yaml", "config.yml", "shell-hooks-allowlist.json", "plugins.lock"}) | {
+CONTROLS = frozenset({"config.yaml", "config.yml", "shell-hooks-allowlist.json", "plugins.lock"}) | {
     ".hermes-ops-guard.json"  # says that a policy of the guard was accepted
 }
 _STATE_FILES = frozenset(
@@ -78,7 +78,7 @@ def _below(below: Sequence[str]) -> Part:
     if not below:
         return Part.STATE
     first = below[0]
-    if first in _CONTROLS:
+    if first in CONTROLS:
         return Part.GUARD
     if first == "plugins":
         return Part.STATE if len(below) == 1 else Part.PLUGIN

@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from ..judge.invocation import UNKNOWN, Arg, Invocation
+from ..judge.invocation import FOUND, FOUND_ALL, UNKNOWN, Arg, Invocation
 from ..verdict import Found, Verdict
 from . import files, output_files
 from .few import few
+from .hermes_state import CONTROLS, Part, part_of
 from .names import names
 from .paths import Place, locate
 from .removal import located, mv_operands
 from .rule import REDIRECTS as NEEDS_REDIRECTS
-from .rule import Family, approve
+from .rule import Family, Rule, approve
 from .secrets import secret_of
 
 LINKED = approve(
@@ -160,8 +161,24 @@ def _written(invocation: Invocation, argument: Arg) -> Iterator[Found]:
         return
     where = located(invocation, argument)
     rule = files.rule_of(where, invocation.home, invocation.hermes_home)
+    if UNKNOWN in text and (rule is None or rule.verdict is not Verdict.BLOCK):
+        rule = _searched(invocation, argument) or rule
     if rule is not None:
         yield rule.found(invocation.part, text.replace(UNKNOWN, "?"))
+
+
+def _searched(invocation: Invocation, argument: Arg) -> Rule | None:
+    """What a search below a folder of the agent may turn up: all of it, or the files of one name."""
+    folder, found, name = argument.text.partition("/" + UNKNOWN)
+    if not found or UNKNOWN in name or (not name and argument.source not in (FOUND, FOUND_ALL)):
+        return None
+    where = located(invocation, Arg(folder or "/", argument.glob))
+    if part_of(where.path, invocation.home, invocation.hermes_home) in (Part.STATE, Part.GUARD):
+        inner = located(invocation, Arg(folder + name, argument.glob)) if name else where
+        kept = files.rule_of(inner, invocation.home, invocation.hermes_home)
+        return files.GUARD if not name else kept
+    holds = where.place in (Place.HOME, Place.ROOT)
+    return files.AGENT_CODE if holds and name.lstrip("/") in CONTROLS else None
 
 
 def _check(invocation: Invocation) -> Iterator[Found]:
