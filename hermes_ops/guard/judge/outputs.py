@@ -179,8 +179,11 @@ def _dump(walk: Walk, call: Invocation) -> Stream:
         return flows.ANYTHING
     if call.name == "compgen":
         return flows.ANYTHING
+    if words and call.has("p") and call.name in ("declare", "typeset"):
+        shown = next((word for word in words if secret_name(word)), "")
+        return Stream(None, True, _SECRET, f"${shown}") if shown else flows.ANYTHING
     if words or (call.name == "set" and options):
-        return flows.NOTHING
+        return flows.ANYTHING if "-p" in options else flows.NOTHING
     if call.name in ("declare", "typeset") and options not in ([], ["-x"], ["-p"], ["-px"], ["-xp"]):
         return flows.NOTHING
     return Stream(None, True, _SECRET, "the environment")
@@ -209,6 +212,16 @@ def _tee(walk: Walk, call: Invocation) -> Stream:
         if argument.known:
             flows.remember(walk, argument.text, call.stdin, appends)
     return call.stdin if call.stdin.piped else flows.ANYTHING
+
+
+def _yes(walk: Walk, call: Invocation) -> Stream:
+    """yes: a line again and again."""
+    line = " ".join(call.words()) or "y"
+    taint, source = reading.tainted(call.argv)
+    return Stream(f"{line}\n" * _MOST_LINES, True, taint, source)
+
+
+_MOST_LINES = 12
 
 
 def _fifo(walk: Walk, call: Invocation) -> Stream:
@@ -302,6 +315,7 @@ _MAKERS = {
     **dict.fromkeys(DUMPS, _dump),
     "tee": _tee,
     "sponge": _sponge,
+    "yes": _yes,
     **dict.fromkeys(("mount", "umount"), links.mounted),
     **dict.fromkeys(("mkfifo", "mknod"), _fifo),
     "dd": reading.dd,

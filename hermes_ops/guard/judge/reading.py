@@ -60,6 +60,11 @@ def _filtered(walk: Walk, call: Invocation, spec: filters.Filter) -> Stream:
     streams = [call.stdin if file == "-" else flows.file_stream(walk, file) for file in files]
     if not files and call.stdin.piped:
         streams.append(call.stdin)
+    if given is not None and name in ("sed", "gsed") and any(stream.text is None for stream in streams):
+        constant = _constant(name, given, words)
+        if constant is not None:
+            known = flows.concatenated(streams)
+            return Stream(constant, True, known.taint, known.source)
     local = flows.LOCAL in streams
     tainted = [Stream(None, True, arg.taint, arg.source) for arg in call.argv[1:] if arg.taint]
     if local and not tainted and all(stream is flows.LOCAL for stream in streams):
@@ -83,6 +88,19 @@ def _filtered(walk: Walk, call: Invocation, spec: filters.Filter) -> Stream:
     if text is None and not taint:
         return flows.ANYTHING
     return Stream(text, True, taint, source)
+
+
+# Two texts that have nothing in common, not even the number of lines.
+_PROBES = ("Alpha 1\n", "omega/2: other\n-\n")
+
+
+def _constant(name: str, given: filters.Given, words: list[str]) -> str | None:
+    """What sed makes of every line, whatever it reads: s/.*/text/ prints nothing but the text."""
+    if not any(".*" in word or "^" in word or word.startswith(("c", "1c")) for word in words):
+        return None
+    printed = [filters.computed(name, given, probe) for probe in _PROBES]
+    lines = {frozenset((text or "").splitlines()) for text in printed}
+    return printed[0] if len(lines) == 1 and printed[0] else None
 
 
 def _counts(words: list[str]) -> bool:
