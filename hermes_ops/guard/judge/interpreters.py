@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+import shlex
 from collections.abc import Callable
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ..code.script_values import data_address
@@ -216,7 +218,16 @@ def _cmd(walk: Walk, call: Invocation) -> Stream | None:
 
 def _make(walk: Walk, call: Invocation) -> Stream | None:
     words = call.argv[1:]
-    folder = ""
+    for first, second in pairwise(words):
+        if first.text in ("-C", "--directory") and second.known:
+            # Its recipes run in that folder.
+            with walk.subshell():
+                walk.shell(Arg(f"cd {shlex.quote(second.text)}"), same=True)
+                return _recipes(walk, call, words)
+    return _recipes(walk, call, words)
+
+
+def _recipes(walk: Walk, call: Invocation, words: list[Arg]) -> Stream | None:
     for at, word in enumerate(words):
         text = word.text
         if text in ("-f", "--file", "--makefile") and at + 1 < len(words):
@@ -229,13 +240,11 @@ def _make(walk: Walk, call: Invocation) -> Stream | None:
             code(walk, call, "make", Arg(text.partition("=")[2] or text[2:]))
         elif text in ("--eval", "-E") and at + 1 < len(words):
             code(walk, call, "make", words[at + 1])
-        elif text in ("-C", "--directory") and at + 1 < len(words):
-            folder = words[at + 1].text.rstrip("/") + "/"
         elif text.startswith(("SHELL=", ".SHELLFLAGS=")):
             walk.shell(Arg(text.partition("=")[2]))
     if not any(word.text.startswith(("-f", "--file", "--makefile")) for word in words):
         for name in ("Makefile", "makefile", "GNUmakefile"):
-            held = flows.file_stream(walk, folder + name)
+            held = flows.file_stream(walk, name)
             if held.text is not None:
                 code(walk, call, "make", Arg(held.text, False, held.taint, held.source))
                 break
