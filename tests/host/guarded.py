@@ -104,8 +104,8 @@ def marker(home: HermesHome, name: str) -> tuple[Path, str]:
 
 
 def decided(home: HermesHome) -> list[tuple[str, str]]:
-    """What the guard wrote down: answer and first rule, the oldest first, without counts of calls."""
-    found = [record for record in decisions.read(home.path) if record["answer"] != "allow"]
+    """What the guard wrote down of calls: answer and first rule, the oldest first, without counts."""
+    found = [record for record in decisions.read(home.path) if record["answer"] not in ("allow", "accepted")]
     return [(record["answer"], record["rules"][0]) for record in found]
 
 

@@ -129,7 +129,19 @@ def test_what_is_typed_into_a_shell_is_judged_even_when_it_comes_in_pieces(talk:
     assert NEVER_REASON in talk.agent.text("whole") and NEVER_REASON in talk.agent.text("half")
     talk.turn(typed("write", f"./{NEVER[:4]}", "first"), typed("submit", f"{NEVER[4:]} typed", "second"))
     assert talk.agent.reply("first")["status"] == "ok" and NEVER_REASON in talk.agent.text("second")
-    talk.turn(typed("submit", "", "end of line"), typed("submit", run(ASKED, "typed"), "asked"), choice=DENY)
+    talk.turn(
+        typed("submit", "", "end of line"),
+        typed("submit", f"echo zz\x15{run(NEVER, 'typed')}", "erased"),
+        typed("submit", f"./{NEVER[:4]}X\x7f{NEVER[4:]} typed", "letter"),
+        typed("write", "echo '\n", "open"),
+        typed("write", "\x03", "interrupt"),
+        typed("submit", run(NEVER, "typed"), "interrupted"),
+    )
+    for id in ("erased", "letter", "interrupted"):
+        assert NEVER_REASON in talk.agent.text(id), id
+    keys = f"./{NEVER[:3]}{NEVER[4:]} typed\x01\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C{NEVER[3]}"
+    talk.turn(typed("submit", keys, "keys"), choice=DENY)
+    talk.turn(typed("submit", run(ASKED, "typed"), "asked"), choice=DENY)
     talk.turn(call("process", {"action": "kill", "session_id": shell}, "kill"))
     assert ran(talk.home) & {f"{stub}-typed" for stub in (NEVER, ASKED, PLAIN)} == {f"{PLAIN}-typed"}
 

@@ -44,6 +44,7 @@ def test_a_one_shot_run_is_held_to_it_by_every_tool_that_runs_or_writes() -> Non
         scripts = home.path / "scripts"
         later = home.root / "later"
         later.write_text(run(NEVER, "inner"), "utf-8")
+        (home.project / "link").symlink_to(home.path)
         plain = home.project / "notes.txt"
         agent.will(
             command(NEVER, "never"),
@@ -52,6 +53,10 @@ def test_a_one_shot_run_is_held_to_it_by_every_tool_that_runs_or_writes() -> Non
             call("execute_code", {"code": INNER.format(words=[f"./{NEVER}", "code"])}, "code"),
             call("execute_code", {"code": FROM_FILE.format(path=str(later))}, "inner"),
             call("write_file", {"path": str(scripts / "a.sh"), "content": run(NEVER, "script")}, "script"),
+            call("write_file", {"path": "link/ops/guard.toml", "content": "mode = 'report'"}, "linked"),
+            call(
+                "write_file", {"path": "link/scripts/c.sh", "content": run(NEVER, "linked")}, "linked script"
+            ),
             call("write_file", {"path": str(plain), "content": run(NEVER, "text")}, "text"),
             call("write_file", {"path": "kept-1", "content": "x"}, "kept"),
             call(
@@ -79,7 +84,9 @@ def test_a_one_shot_run_is_held_to_it_by_every_tool_that_runs_or_writes() -> Non
         assert "BLOCKED by hermes-ops" in never and NEVER_REASON in never and "unattended" not in never
         assert all(piece in asked for piece in (REASON, SAFER, "policy.asked", "nobody can be asked here"))
         assert "`unattended` in ops/guard.toml" in asked
-        for id in ("code", "inner", "script", "patch", "cell"):
+        assert "mode = 'report'" not in (home.path / "ops" / "guard.toml").read_text("utf-8")
+        assert "guard.changed" in agent.text("linked")
+        for id in ("code", "inner", "script", "linked script", "patch", "cell"):
             assert NEVER_REASON in agent.text(id), id
         assert REASON in agent.text("bridged") and "a file that is kept" in agent.text("kept")
         assert SECRET not in asked + log_text(home)
@@ -88,6 +95,8 @@ def test_a_one_shot_run_is_held_to_it_by_every_tool_that_runs_or_writes() -> Non
             ("block", "policy.asked"),
             ("block", "policy.never"),
             ("block", "policy.never"),
+            ("block", "policy.never"),
+            ("block", "guard.changed"),
             ("block", "policy.never"),
             ("block", "policy.file"),
             ("block", "policy.never"),
