@@ -72,7 +72,7 @@ def unexplained(texts: list[str]) -> list[tuple[str, str]]:
 
 
 def test_every_command_of_the_corpora_is_read_as_bash_reads_it():
-    """But for extended patterns: bash takes them after a line of `shopt -s extglob`, the reader everywhere."""
+    """But for extended patterns: bash takes them after a line of `shopt -s extglob`, we take them always."""
     differing = [text for text in commands() if bool(read(text).problem) == accepted(text)]
     assert [text for text in differing if read(text).problem or not re.search(r"[@!?*+]\(", text)] == []
 
