@@ -256,6 +256,21 @@ def _complete(walk: Walk, call: Invocation) -> Stream:
     return NOTHING
 
 
+def _history(walk: Walk, call: Invocation) -> Stream | None:
+    """history -s TEXT puts a line where fc finds it; fc -e runs an editor, and the line after it."""
+    words = call.argv[1:]
+    texts = [word.text for word in words]
+    if call.name == "history":
+        if "-s" in texts:
+            later.defined(walk, expand.joined(words[texts.index("-s") + 1 :]))
+        return None
+    if "-e" in texts[:-1]:
+        editor = words[texts.index("-e") + 1]
+        if editor.text != "-":
+            walk.shell(editor, same=True)
+    return None
+
+
 def _hash(walk: Walk, call: Invocation) -> Stream:
     """hash -p /bin/rm name: the name now runs that program."""
     words = call.words()
@@ -290,4 +305,6 @@ HANDLERS = {
     "compgen": _complete,
     "bind": _complete,
     "hash": _hash,
+    "history": _history,
+    "fc": _history,
 }

@@ -202,6 +202,20 @@ def _base32(words: list[str], text: str) -> str | None:
         return None
 
 
+def _basenc(words: list[str], text: str) -> str | None:
+    kind = next((_BASES[word] for word in words if word in _BASES), None)
+    return kind(words, text) if kind is not None else None
+
+
+def _base16(words: list[str], text: str) -> str | None:
+    if _wants(words, "d", "--decode"):
+        return from_hex(text)
+    return text.encode("utf-8", "surrogateescape").hex().upper() + "\n"
+
+
+_BASES = {"--base64": _base64, "--base64url": _base64, "--base32": _base32, "--base16": _base16}
+
+
 def _xxd(words: list[str], text: str) -> str | None:
     if not _wants(words, "r", "--revert"):
         return text.encode("utf-8", "surrogateescape").hex() + "\n" if _wants(words, "p", "--plain") else None
@@ -247,6 +261,7 @@ def _rot(words: list[str], text: str) -> str | None:
 RECODERS: dict[str, Callable[[list[str], str], str | None]] = {
     "base64": _base64,
     "base32": _base32,
+    "basenc": _basenc,
     "gbase64": _base64,
     "xxd": _xxd,
     "openssl": _openssl,

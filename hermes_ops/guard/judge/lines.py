@@ -124,8 +124,11 @@ def fields(line: str, separators: str, most: int, raw: bool) -> list[str]:
         if most and len(found) == most - 1:
             rest = letters[at:end]
             # A single separator at the very end is none of the last field.
-            if rest and rest[-1] in marks and not any(x in marks for x in rest[:-1]):
-                rest = rest[:-1]
+            if rest[-1] in marks:
+                head = rest[:-1]
+                while head and head[-1] in blanks:
+                    head.pop()
+                rest = rest if any(letter in marks for letter in head) else head
             found.append("".join(letter[-1] for letter in rest))
             return found
         start = at

@@ -97,6 +97,8 @@ def _once(walk: Walk, text: str, follows: bool) -> str | None:
 def resolved(walk: Walk, words: list[Arg]) -> list[Arg]:
     """The words of a command, with the paths that go through a link."""
     found = words
+    if words[0].text == "umount":
+        return found
     for at, word in enumerate(words[1:], 1):
         text = through(walk, word.text)
         if text != word.text:

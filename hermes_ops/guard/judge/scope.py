@@ -103,7 +103,9 @@ class Scope:
         found = value.get(key)
         if found is None and not key.isdigit():
             number = arithmetic.evaluate(self, key)
-            found = value.get(str(number)) if number is not None else None
+            if number is None and all(map(str.isdigit, value)):
+                return Arg(UNKNOWN)
+            found = value.get(str(number))
         return EMPTY if found is None else found
 
     def separators(self) -> str:

@@ -30,10 +30,14 @@ def shell(walk: Walk, call: Invocation) -> Stream:
             walk.shell(first, call.stdin)
     while at < len(words):
         word = words[at].text
-        if word in ("--", "-"):
+        if word == "--":
             at += 1
             break
-        if word[:1] not in ("-", "+") or len(word) == 1:
+        if word == "-":
+            # It ends the options of some shells, of others not.
+            at += 1
+            continue
+        if word[:1] not in ("-", "+"):
             break
         if word in _VALUED:
             if at + 1 < len(words):

@@ -27,7 +27,8 @@ USES = [
     ("tr", ["\\141", "Z"]), ("tr", ["-c", "a-z\\n", "_"]), ("tr", ["-ds", "b", "a"]), ("tr", ["a-d", "[x*]"]),
     ("sort", []), ("sort", ["-r"]), ("sort", ["-u"]), ("uniq", []), ("uniq", ["-c"]), ("uniq", ["-u"]),
     ("grep", ["a"]), ("grep", ["-v", "^$"]), ("grep", ["-o", "a.*"]), ("grep", ["-iE", "g|^9"]),
-    ("grep", ["-n", "a"]), ("grep", ["-x", "9 a:b"]), ("grep", ["-F", ":b:"]), ("grep", ["-e", "x", "-e", "9"]),
+    ("grep", ["-n", "a"]), ("grep", ["-x", "9 a:b"]), ("grep", ["-F", ":b:"]),
+    ("grep", ["-e", "x", "-e", "9"]),
     ("grep", ["-E", "[0-9]+ [a-c]"]), ("grep", ["-w", "a"]), ("egrep", ["a{1,2}$"]),
     ("fold", ["-w5"]), ("fold", ["-sw", "8"]), ("paste", ["-s"]), ("paste", ["-sd", ",-"]),
     ("paste", ["-d:", "-", "-"]), ("expand", ["-t4"]), ("iconv", ["-f", "utf-8", "-t", "ascii"]),
@@ -35,7 +36,8 @@ USES = [
     ("sed", ["-E", "s/([a-z]+) ([a-z]+)/\\2 \\1/"]), ("sed", ["s|[[:digit:]]|#|g"]), ("sed", ["y/abc/xyz/"]),
     ("sed", ["-e", "1!s/^/> /", "-e", "3q"]), ("sed", ["2i\\\ninserted"]), ("sed", ["/^$/d"]),
     ("sed", ["s/a\\|b/<&>/gp"]), ("sed", ["1~2d"]), ("sed", ["2a more"]), ("sed", ["-n", "$="]),
-    ("awk", ["{print $2}"]), ("awk", ["-F,", '{print $2 "-" $1}']), ("awk", ["NR==2"]), ("awk", ["/a/{print $1, $NF}"]),
+    ("awk", ["{print $2}"]), ("awk", ["-F,", '{print $2 "-" $1}']), ("awk", ["NR==2"]),
+    ("awk", ["/a/{print $1, $NF}"]),
     ("awk", ["NR>1 {print $0}"]),
 ]  # fmt: skip
 
@@ -57,12 +59,15 @@ def test_what_a_filter_prints_is_what_the_real_one_prints(name: str, words: list
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("head", ["-z"]), ("head", ["-n", "x"]), ("head", ["--unheard"]), ("tail", ["-f"]), ("tr", ["[:no:]", "a"]),
-        ("tr", ["a"]), ("cut", ["-f"]), ("cut", ["-f1-", "--unheard"]), ("sort", ["-R"]), ("grep", ["-c", "a"]),
+        ("head", ["-z"]), ("head", ["-n", "x"]), ("head", ["--unheard"]), ("tail", ["-f"]),
+        ("tr", ["[:no:]", "a"]),
+        ("tr", ["a"]), ("cut", ["-f"]), ("cut", ["-f1-", "--unheard"]), ("sort", ["-R"]),
+        ("grep", ["-c", "a"]),
         ("grep", ["-P", "(?=a)"]), ("grep", ["(a*)*b", "-E"]), ("grep", ["-f", "x"]), ("sed", ["s/a/b/e"]),
         ("sed", ["N;P;D"]), ("sed", ["-z", "s/a/b/"]), ("sed", ["s/\\(a*\\)*/x/"]), ("sed", ["s/a/\\U&/"]),
         ("awk", ["{print toupper($1)}"]), ("awk", ["-v", "x=1", "{print x}"]), ("fold", ["-w", "0"]),
-        ("column", ["-x"]), ("fmt", ["-u"]), ("iconv", ["-f", "utf-16"]), ("nl", ["-s:"]), ("strings", ["-n", "2"]),
+        ("column", ["-x"]), ("fmt", ["-u"]), ("iconv", ["-f", "utf-16"]), ("nl", ["-s:"]),
+        ("strings", ["-n", "2"]),
     ],
 )  # fmt: skip
 def test_of_a_use_that_is_not_followed_nothing_is_said(name: str, words: list[str]) -> None:
