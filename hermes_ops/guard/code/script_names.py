@@ -15,6 +15,7 @@ from .script_values import fold
 from .tokens import END, NAME, OPERATOR, STRING, WORDS, Token
 from .value import Value, either, unknown
 
+_PRINTS_OF_RUBY = frozenset(["p", "pp", "puts"])
 WHOLE_ENVIRONMENT = frozenset(["process.env", "%ENV", "ENV", "$_ENV", "$_SERVER", "Deno.env"])
 RECEIVES = frozenset(["gets", "recv", "readpartial", "sysread", "receive", "readline"])
 _EACH = names("forEach each map each_child flat_map filter some select reject each_entry")
@@ -23,10 +24,14 @@ _EACH = names("forEach each map each_child flat_map filter some select reject ea
 class Names(Inputs):
     """Expressions whose names stand for something."""
 
+    def is_skipped(self, text: str) -> bool:
+        """Does a word stand for nothing itself? p prints in Ruby, and is a name like any other elsewhere."""
+        return text in SKIPPED and (self.language == "ruby" or text not in _PRINTS_OF_RUBY)
+
     def name_at(self, place: int) -> str:
         while place < len(self.tokens):
             token = self.tokens[place]
-            if token.kind == NAME and token.text not in SKIPPED:
+            if token.kind == NAME and not self.is_skipped(token.text):
                 return token.text
             if token.kind == OPERATOR and token.text not in ("(", "[", "{"):
                 break
@@ -52,7 +57,7 @@ class Names(Inputs):
                 holes += token.text == "," and self.tokens[place - 1].text in ("[", ",")
                 if token.text in ("...", "*") and place + 1 < end:
                     rest = self.tokens[place + 1].text
-            elif token.kind == NAME and token.text not in SKIPPED:
+            elif token.kind == NAME and not self.is_skipped(token.text):
                 if names and names[-1].endswith(" "):
                     names[-1] += token.text
                 else:
@@ -75,7 +80,7 @@ class Names(Inputs):
         text = token.text
         if text == "import" and self.language == "node":
             return self._import()
-        if text in SKIPPED and text not in self.names:
+        if self.is_skipped(text) and text not in self.names:
             return self._skipped(text)
         if text == "printf" and self.language == "awk":
             return printed(self, True)  # type: ignore[arg-type]
@@ -219,7 +224,7 @@ class Names(Inputs):
                 place += 2
         while place < min(place + 6, len(self.tokens)):
             token = self.tokens[place]
-            if token.kind == NAME and token.text not in SKIPPED and token.text[:1] != "@":
+            if token.kind == NAME and not self.is_skipped(token.text) and token.text[:1] != "@":
                 name = token.text
                 break
             place += 1
@@ -318,7 +323,7 @@ class Names(Inputs):
             return
         ahead = 1
         while (one := self.peek(ahead)) is not None and ahead < 5:
-            if one.kind == NAME and one.text not in SKIPPED:
+            if one.kind == NAME and not self.is_skipped(one.text):
                 self.names[one.text] = self.element(receiver)
                 return
             ahead += 1
