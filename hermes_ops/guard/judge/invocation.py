@@ -15,6 +15,8 @@ SECRET, REMOTE, OPAQUE, SHELL, TOKEN = "secret", "remote", "opaque", "shell", "t
 
 # The source of names that a search turns up: of some of those below a folder, or of all.
 FOUND, FOUND_ALL = "a search", "a search for everything"
+# The source of a folder that is printed by code which asks where the guard is installed.
+GUARD_FOLDER = "where the guard is"
 # The source of ids of the processes by which the agent runs.
 AGENT = "a process of the agent"
 

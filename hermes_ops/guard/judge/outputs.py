@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ..rules import tokens
 from ..rules.names import names as listed
 from . import answers, assignments, decode, flows, links, reading
-from .invocation import REMOTE, SECRET, UNKNOWN, Arg, Invocation, Stream
+from .invocation import GUARD_FOLDER, REMOTE, SECRET, UNKNOWN, Arg, Invocation, Stream
 
 if TYPE_CHECKING:
     from .walk import Walk
@@ -72,6 +72,8 @@ def output(walk: Walk, call: Invocation) -> Stream:
         return answer(walk, call)
     if name in FORGETFUL:
         return flows.ANYTHING
+    if name[:6] == "python" and any("hermes_ops" in word for word in call.words()):
+        return Stream(None, True, call.stdin.taint, call.stdin.source or GUARD_FOLDER)
     if name in _SETTERS and (name in _AGENTS or not _SETTING_WORDS.isdisjoint(call.words())):
         return flows.SETTINGS
     taint, source = _CLEAN, ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from ..judge.invocation import FOUND, FOUND_ALL, UNKNOWN, Arg, Invocation
+from ..judge.invocation import FOUND, FOUND_ALL, GUARD_FOLDER, UNKNOWN, Arg, Invocation
 from ..verdict import Found, Verdict
 from . import files, output_files
 from .few import few
@@ -157,6 +157,8 @@ def _outputs(invocation: Invocation, options: frozenset[str]) -> Iterator[Arg]:
 
 def _written(invocation: Invocation, argument: Arg) -> Iterator[Found]:
     text = argument.text
+    if argument.source == GUARD_FOLDER and text[:2] == UNKNOWN + "/":
+        yield files.AGENT_CODE.found(invocation.part, text.replace(UNKNOWN, "?"))
     if not text or text[0] == UNKNOWN or text == "-":
         return
     where = located(invocation, argument)
