@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..shell.tree import Arithmetic, Compound, Param, Part, Script, Substitution
-from . import arithmetic, assignments, bombs, conditions, expand, flows, names, reasons
+from . import arithmetic, assignments, bombs, conditions, consumers, expand, flows, names, reasons
 from .invocation import UNKNOWN, Arg, Invocation, Stream, Target
 from .state import UNSET, Snapshot, capped
 
@@ -52,7 +52,7 @@ def compound(walk: Walk, node: Compound, stdin: Stream) -> Stream:
     if targets:
         output = flows.written(walk, targets, output)
     if walk.consumers:
-        output = walk.settle(numbers, output)
+        output = consumers.settle(walk, numbers, output)
     return output
 
 
@@ -63,7 +63,7 @@ def _coprocess(walk: Walk, node: Compound, stdin: Stream) -> Stream:
     walk.numbers += 1
     number = walk.numbers
     path, reads, writes = f"/dev/fd/{62 + number}", str(500 + 2 * number), str(501 + 2 * number)
-    walk.consumers[path] = flows.Consumer(node.bodies, number, kept=True, walked=True)
+    walk.consumers[path] = consumers.Consumer(node.bodies, number, kept=True, walked=True)
     walk.state.descriptors[f">{writes}"] = Stream(source=path)
     walk.state.descriptors[reads] = output
     walk.state.variables[node.name or "COPROC"] = ({"0": Arg(reads), "1": Arg(writes)},)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..rules.secrets import secret_of
@@ -12,7 +11,6 @@ from . import decode, made_again
 from .invocation import REMOTE, SECRET, UNKNOWN, Arg, Stream, Target
 
 if TYPE_CHECKING:
-    from ..shell.tree import Script
     from .walk import Walk
 
 NOTHING = Stream(text="", piped=True)
@@ -147,20 +145,6 @@ def written(walk: Walk, targets: Sequence[Target], output: Stream) -> Stream:
                 remember(walk, opened.source if opened else path, output, target.op.endswith(">>"))
                 onward = NOTHING
     return onward
-
-
-@dataclass(slots=True)
-class Consumer:
-    """Commands that take what others write: `>(...)`, a coprocess."""
-
-    scripts: tuple[Script, ...]
-    number: int
-    content: Stream | None = None
-    kept: bool = False  # it goes on after the command it stands in: `exec > >(...)`
-    walked: bool = False  # it was looked at without what it gets
-
-    def takes(self, content: Stream) -> None:
-        self.content = content if self.content is None else concatenated([self.content, content])
 
 
 def remember(walk: Walk, path: str, content: Stream, appends: bool = False) -> None:

@@ -6,12 +6,10 @@ What a variable may hold is kept as a few alternatives, and a command that uses 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
-from ..rules.families import ALWAYS, BY_PROGRAM, WITH_ENVIRONMENT, WITH_REDIRECTS
 from ..rules.names import names as listed
-from ..rules.rule import Family
 from ..shell import reader
 from ..shell.tree import (
     Command,
@@ -24,77 +22,25 @@ from ..shell.tree import (
     Substitution,
 )
 from ..verdict import Found, Verdict
-from . import assignments, compounds, danger, decode, expand, flows, later, names, reasons, unread
-from .budget import CHARACTERS_A_STEP, MOST_FOR_THE_TEXT, Budget, Exhausted
-from .dispatch import HANDLERS, command
+from . import assignments, compounds, consumers, danger, decode, expand, flows, later, reasons, unread
+from .budget import CHARACTERS_A_STEP, MOST_FOR_THE_TEXT, Exhausted
+from .dispatch import command
 from .invocation import UNKNOWN, Arg, Invocation, Stream, Target
-from .scope import Scope
+from .judging import ARGUMENTS_A_STEP, NO_INPUT, Judging
 from .state import EMPTY
-from .wrappers import VERBS, WRAPPERS
 
 DEEPEST = 24
-MOST_ARGUMENTS, LAST_ARGUMENTS = 300, 50
-# Arguments that cost as much as a command.
-ARGUMENTS_A_STEP = 8
 
 NO_OUTPUT = Stream(text="", piped=True)
 ANY_OUTPUT = Stream(piped=True)
-NO_INPUT = Stream()
-
-_PROGRAMS = frozenset(BY_PROGRAM) | frozenset(HANDLERS) | frozenset(WRAPPERS) | frozenset(VERBS)
 
 _BLANK = " \t\n\r" + UNKNOWN
 # Commands that do not fail, so that what follows after && runs.
 _SURE = listed("mkdir echo printf : true export set pwd date cd pushd")
 
 
-class Walk(Scope):
+class Walk(Judging):
     """One judgement in progress: the state at this point of the text and what was found so far."""
-
-    def __init__(
-        self,
-        cwd: str | None,
-        home: str,
-        hermes_home: str,
-        place: str = "",
-        extra: Sequence[Family] = (),
-        allowed: Callable[[Invocation], bool] | None = None,
-        budget: Budget | None = None,
-    ) -> None:
-        super().__init__(cwd, home, hermes_home)
-        self.place = place
-        self.extra = extra
-        self.allowed = allowed
-        self.findings: list[Found] = []
-        self.budget = budget or Budget()
-        self.spend = self.budget.spend
-        self.depth = 0
-        self.text = ""
-        # What unknown pieces of the text itself carry with them, when the text was made by a command.
-        self.ambient: frozenset[str] = expand.CLEAN
-        self.ambient_source = ""
-        self.calls: list[tuple[Command, int]] = []  # functions being called, and `concurrent` when they were
-        self.concurrent = 0
-        self.called: set[str] = set()
-        self.texts: dict[int, tuple[Command, str]] = {}  # bodies of functions, with the text they stand in
-        self.wrappers: tuple[str, ...] = ()
-        self.programs = _PROGRAMS
-        self.expanding: tuple[str, ...] = ()  # aliases being expanded
-        self.exposed = False  # a container that holds the machine's own root
-        self.broken = False  # the words come from text that could not be read, or from another command
-        self.again = 0
-        self.unread = ""
-        self.cut: list[str] = []  # texts that the walk did not come to the end of, the innermost first
-        self.numbers = 0
-        self.input: Stream = NO_INPUT  # of the command that is being judged
-        self.inherited: Stream = NO_INPUT  # what the last command with redirections would have got without
-        self.replaced: Stream | None = None  # the input that `exec <file` has put another in the place of
-        self.consumers: dict[str, flows.Consumer] = {}  # by the path that is written to
-        self.fifos: set[str] = set()
-        self.links: dict[str, str] = {}  # the paths of links that this line makes, and where they lead to
-        self.mounts: set[str] = set()
-        self.made: set[str] = set()  # the names of containers that this text makes
-        self.first = self.state.fork()
 
     def substitution(self, part: Substitution) -> Arg:
         """Walk a command or process substitution: the text it stands for."""
@@ -102,7 +48,7 @@ class Walk(Scope):
         if kind == ">(":
             self.numbers += 1
             path = f"/dev/fd/{62 + self.numbers}"
-            self.consumers[path] = flows.Consumer((part.script,), self.numbers)
+            self.consumers[path] = consumers.Consumer((part.script,), self.numbers)
             return Arg(path)
         with self.subshell():
             output = self.script(part.script, NO_INPUT)
@@ -114,22 +60,6 @@ class Walk(Scope):
         path = f"/dev/fd/{62 + self.numbers}"
         self.state.files[path] = output
         return Arg(path, False, output.taint, output.source)
-
-    def settle(self, numbers: int, output: Stream) -> Stream:
-        """Walk the consumers that were opened since, with what they got; the output with theirs added."""
-        for path, consumer in list(self.consumers.items()):
-            if consumer.number <= numbers or consumer.kept:
-                continue
-            del self.consumers[path]
-            content = consumer.content
-            if content is None and consumer.walked:
-                continue
-            with self.subshell():
-                for script in consumer.scripts:
-                    printed = self.script(script, content or ANY_OUTPUT)
-                    if content is not None and (printed.text or printed.taint):
-                        output = flows.concatenated([output, printed])
-        return output
 
     # Lists, pipelines and compound commands.
 
@@ -235,7 +165,7 @@ class Walk(Scope):
         if undecided:
             output = self.passes(node, stdin, undecided, output)
         if self.consumers:
-            output = self.settle(numbers, output)
+            output = consumers.settle(self, numbers, output)
         return output
 
     def passes(self, node: Simple, stdin: Stream, undecided: dict[str, int], output: Stream) -> Stream:
@@ -303,66 +233,6 @@ class Walk(Scope):
         self.state.variables = kept
         return output
 
-    # Judging.
-
-    def judge(self, invocation: Invocation) -> None:
-        """Call the rules for one command."""
-        if not invocation.home:
-            invocation.home = self.home
-            invocation.hermes_home = self.hermes_home
-            invocation.cwd = self.folder().path
-            invocation.made = self.made
-            if not invocation.place:
-                invocation.place = self.place
-        families = BY_PROGRAM.get(invocation.name)
-        whole = invocation.argv
-        count = len(whole)
-        if count > MOST_ARGUMENTS:
-            if families or self.extra:
-                self.report([reasons.LIMIT.found(names.shown(invocation), f"{count} arguments")])
-            invocation.argv = [*whole[: MOST_ARGUMENTS - LAST_ARGUMENTS], *whole[-LAST_ARGUMENTS:]]
-        found: list[Found] = []
-        if families:
-            if count >= ARGUMENTS_A_STEP:
-                self.spend(min(count, MOST_ARGUMENTS) // (ARGUMENTS_A_STEP // 2))
-            for family in families:
-                found += family.check(invocation)
-        for check in ALWAYS:
-            found += check(invocation)
-        if invocation.redirects:
-            for check in WITH_REDIRECTS:
-                found += check(invocation)
-        if invocation.environment:
-            for check in WITH_ENVIRONMENT:
-                found += check(invocation)
-        for family in self.extra:
-            if not family.programs or invocation.name in family.programs:
-                found += family.check(invocation)
-        if found:
-            self.report(found, invocation)
-        invocation.argv = whole
-
-    def report(self, found: list[Found], invocation: Invocation | None = None) -> None:
-        """Keep findings: what a container loses is a person's to decide; what policy allows is not asked."""
-        place = invocation.place if invocation is not None else self.place
-        if invocation is not None:
-            part = ""
-            for at, each in enumerate(found):
-                if not each.part:
-                    part = part or names.shown(invocation)
-                    found[at] = each.at(part)
-        if place in ("container", "chroot"):
-            found = [lowered(each) for each in found]
-        if (
-            self.allowed is not None
-            and invocation is not None
-            and any(each.verdict == Verdict.APPROVE for each in found)
-            and self.allowed(invocation)
-        ):
-            found = [each for each in found if each.verdict != Verdict.APPROVE]
-        self.findings.extend(found)
-        self.spend(len(found))
-
     # Text that is run as shell.
 
     def whole(self, text: str) -> None:
@@ -371,34 +241,12 @@ class Walk(Scope):
         try:
             later.uncalled(self)
             if self.consumers:
-                self.close()
+                consumers.close(self)
             if self.fifos:
-                self.once_more(text)
+                consumers.once_more(self, text)
         except Exhausted:
             self.cut.append(text)
             raise
-
-    def close(self) -> None:
-        """What was written to commands that run on has come to its end."""
-        for consumer in self.consumers.values():
-            consumer.kept = False
-        self.settle(0, NO_OUTPUT)
-
-    def once_more(self, text: str) -> None:
-        """A reader of a named pipe may stand before its writer: walk the text knowing what was written."""
-        held = {path: self.state.files[path] for path in self.fifos if path in self.state.files}
-        self.fifos.clear()
-        if not held:
-            return
-        findings, self.findings = self.findings, []
-        self.state = self.first.fork()
-        self.state.files = held
-        self.state.descriptors = {}
-        try:
-            self.run(text, NO_INPUT)
-        finally:
-            findings.extend(found for found in self.findings if found not in findings)
-            self.findings = findings
 
     def again_from_here(self) -> None:
         """Some steps more, to look at what the walk did not come to."""
@@ -557,24 +405,3 @@ def _is_sure(node: Command) -> bool:
         return True
     name = node.words[0].literal()
     return name in _SURE
-
-
-# What a container or a changed root loses with its files is not lost to the machine.
-_LOSES_FILES = (
-    "files.",
-    "disk.",
-    "power.",
-    "processes.",
-    "modes.",
-    "writes.",
-    "code.machine-off",
-    "code.fork-bomb",
-    "code.processes-ended",
-)
-
-
-def lowered(found: Found) -> Found:
-    """A finding about files inside a container or a changed root: a person decides."""
-    if found.verdict != Verdict.BLOCK or not found.rule.startswith(_LOSES_FILES):
-        return found
-    return found.with_verdict(Verdict.APPROVE)

@@ -5,7 +5,7 @@ import base64
 import pytest
 
 from hermes_ops.guard import blast, calls, hook, policy
-from hermes_ops.guard.judge import beyond, budget, names, patterns, pieces, unread
+from hermes_ops.guard.judge import beyond, budget, judging, names, patterns, pieces, unread
 from hermes_ops.guard.judge import walk as walking
 from hermes_ops.guard.judge.budget import Budget, Exhausted
 from hermes_ops.guard.judge.invocation import UNKNOWN, Invocation
@@ -85,7 +85,7 @@ def test_the_steps_alone_end_every_judgement(name: str, monkeypatch: pytest.Monk
     first = judge_shell(HOSTILE[name], WHERE)
     assert len(judged) <= budget.MOST_STEPS + budget.RESERVE
     # Arguments cost as well: of long commands there are fewer.
-    assert sum(judged) <= walking.ARGUMENTS_A_STEP * 4 * budget.MOST_STEPS + 20 * walking.MOST_ARGUMENTS
+    assert sum(judged) <= judging.ARGUMENTS_A_STEP * 4 * budget.MOST_STEPS + 20 * judging.MOST_ARGUMENTS
     assert judge_shell(HOSTILE[name], WHERE) == first
 
 
@@ -142,7 +142,7 @@ def test_what_was_found_inside_of_code_is_kept_when_the_steps_end_there() -> Non
 
 
 def test_every_argument_too_many_is_a_question_for_rules_of_a_policy_too() -> None:
-    words = "a " * (walking.MOST_ARGUMENTS + 100)
+    words = "a " * (judging.MOST_ARGUMENTS + 100)
     assert verdict(f"some-tool {words}") is Verdict.ALLOW
     mine = Family("mine", frozenset({"some-tool"}), lambda _: ())
     judgement = judge_shell(f"some-tool {words}", WHERE, extra=(mine,), allowed=lambda _: True)
