@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 PYTHON_SUFFIXES = (".py", ".pyw")
@@ -42,6 +42,9 @@ _PATCH_HEADER = re.compile(
 _PATCH_BOUND = re.compile(r"\*\*\* ?(?:Begin|End) Patch")
 _PATCH_BEGINS = ("*** Begin Patch", "***Begin Patch")
 _ADDED = re.compile(r"^\+(.*)", re.MULTILINE)
+# Lines of a table whose commands are taken out, more than a judgement has steps for; the others stand as they
+# are behind them.
+_MOST_COMMANDS = 1_000
 _PYTHON_LINE = re.compile(r"#!.*\bpython[\d.]*\b")
 _SHELL_LINE = re.compile(r"#!.*\b(?:ba|z|da|k|a)?sh\b")
 
@@ -70,12 +73,11 @@ def codes(path: str, content: str, hermes_home: str) -> list[tuple[str, str]]:
         language = _by_first_line(content)
         return [(language, content)] if language else []
     if kind == "table":
-        found = map(_CRON_FIELDS.match, content.split("\n"))
         system = "/etc/" in path
-        return _script(_without_user(match[1], system) for match in found if match)
+        return _script(content.split("\n"), _CRON_FIELDS, lambda command: _without_user(command, system))
     if kind == "unit":
         lines = content.replace("\\\n", " ").replace("\r", "\n").split("\n")
-        return _script(match[1] for match in map(_UNIT_COMMAND.match, lines) if match)
+        return _script(lines, _UNIT_COMMAND)
     return []
 
 
@@ -171,8 +173,20 @@ def _patch_bounds(patch: str) -> tuple[int, int]:
     return start, len(patch)
 
 
-def _script(commands: Iterable[str]) -> list[tuple[str, str]]:
-    text = "\n".join(command for command in commands if command.strip())
+def _script(
+    lines: list[str], form: re.Pattern[str], command: Callable[[str], str] = str
+) -> list[tuple[str, str]]:
+    """The commands of the lines that have a form; what comes behind the limit stands as it is."""
+    commands: list[str] = []
+    for number, line in enumerate(lines):
+        found = form.match(line)
+        if found is None:
+            continue
+        if len(commands) >= _MOST_COMMANDS:
+            commands += lines[number:]
+            break
+        commands.append(command(found[1]))
+    text = "\n".join(each for each in commands if each.strip())
     return [("shell", text)] if text else []
 
 

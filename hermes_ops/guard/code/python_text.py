@@ -13,7 +13,7 @@ from .python_walk import Walk
 from .value import Value
 
 # How much of a text is read: characters, calls, characters of one call and of all calls together.
-LIMIT, CALLS, CALL_LENGTH, BUDGET, LOOKUPS = 131_072, 160, 2_000, 40_000, 40
+LIMIT, CALLS, CALL_LENGTH, BUDGET, LOOKUPS = 100_000, 160, 2_000, 40_000, 40
 
 _STRING = (
     r"(?:[rRbBuUfF]{1,2}(?=[\"']))?(?:\"\"\"(?:[^\\\"]|\\.|\"(?!\"\"))*\"\"\"|'''(?:[^\\']|\\.|'(?!''))*'''"

@@ -69,14 +69,17 @@ def words(text: str) -> set[str]:
 
 # A program by another spelling: octal and hexadecimal letters, or a variable in the place of a command.
 _HIDDEN = re.compile(r"\$'[^'\n]*\\[0-7xuU]|(?:^|[\n;&|({])[ \t]*\"?\$(\{?(\w+)|[({@*!])")
-# A function that calls itself twice at once.
+# A function that calls itself twice at once, around its parentheses.
 _BOMB = re.compile(r"([^\s(){}|&;'\"]{1,40})[ \t]*\(\)[ \t]*\{[^}\n]{0,80}\1[ \t]*[|&]")
-# Files that a redirection or an editing program must not change unseen.
+# Files that must not change unseen, and what stands before one that is changed: a redirection or a program.
 _KEPT = re.compile(
-    r"(?:>|\b(?:sed|yq|jq|perl|dasel|sort|split|ed|ex|patch|sponge)\b)[^\n;|&]{0,200}?"
-    r"(?:/dev/(?:sd|hd|vd|xvd|nvme|mmcblk|disk|mapper|mem)|/etc/|/boot/|/proc/|/sys/|\.hermes\b|\.ssh/"
-    r"|\.(?:bash|zsh)\w*|\.profile|\.git/)"
+    r"/dev/(?:sd|hd|vd|xvd|nvme|mmcblk|disk|mapper|mem)|/etc/|/boot/|/proc/|/sys/|\.hermes\b|\.ssh/"
+    r"|\.(?:bash|zsh)\w*|\.profile|\.git/"
 )
+_CHANGES = re.compile(r">|\b(?:sed|yq|jq|perl|dasel|sort|split|ed|ex|patch|sponge)\b")
+_COMMAND_END = re.compile(r"[\n;|&]")
+# Places that are looked at; a text that has more of them is asked about.
+_MOST_PLACES = 200
 
 
 def _odd(text: str) -> str:
@@ -84,8 +87,27 @@ def _odd(text: str) -> str:
     for found in _HIDDEN.finditer(text):
         if found[2] is None or names.of_variable(Arg(UNKNOWN, variable=found[2])) is None:
             return found[0].strip()
-    kept = _KEPT.search(text) or _BOMB.search(text)
-    return kept[0].strip() if kept else ""
+    return _kept(text) or _bomb(text)
+
+
+def _kept(text: str) -> str:
+    for number, found in enumerate(_KEPT.finditer(text)):
+        before = _COMMAND_END.split(text[max(0, found.start() - 210) : found.start()])[-1]
+        if number == _MOST_PLACES or _CHANGES.search(before):
+            return found[0]
+    return ""
+
+
+def _bomb(text: str) -> str:
+    at = text.find("()")
+    for number in range(_MOST_PLACES + 1):
+        if at < 0:
+            break
+        found = _BOMB.search(text[max(0, at - 50) : at + 140])
+        if found or number == _MOST_PLACES:
+            return found[0].strip() if found else "()"
+        at = text.find("()", at + 2)
+    return ""
 
 
 def _named(text: str) -> set[str]:

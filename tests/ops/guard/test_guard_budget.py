@@ -226,3 +226,12 @@ def test_the_words_of_risk_hold_what_rules_block() -> None:
     )
     assert not beyond.words("some text of a file, which costs $price and is harmless: 1,000 lines of it")
     assert pieces.RISKY <= beyond._WORDS
+
+
+def test_files_kept_from_changes_and_functions_that_multiply_are_found_behind_the_limit() -> None:
+    assert beyond._odd("echo x\n" * 100 + "echo a >> ~/.ssh/authorized_keys") == ".ssh/"
+    assert beyond._odd("echo x > notes.md; cat /etc/hosts") == ""
+    assert beyond._odd("x\n" + "b() { b | b& }; b\n") != ""
+    # Too many places to look at each of them.
+    assert beyond._odd("cat /etc/hosts\n" * 1_000) != ""
+    assert beyond._odd("f() { :; }\n" * 1_000) != ""
