@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -36,15 +37,47 @@ _ATTRIBUTE = re.compile(
 )
 _IMAGE = re.compile(r"""!\[([^\]]{0,5000})\](?:\(([^()\s]{0,2000})(?:\s+["']([^"']{0,5000})["'])?\s*\))?""")
 _LINK_TITLE = re.compile(r"""\]\([^()\s]{1,2000}\s+["']([^"']{1,5000})["']\s*\)""")
-_TAG = re.compile(r"</?[a-z][^<>]{0,2000}>")
+_TAG = re.compile(r"</?([a-z][\w:.-]{0,40})[^<>]{0,2000}>")
+_ANY_ATTRIBUTE = re.compile(r"""[\w:.-]{1,40}\s*=\s*(?:"([^"]{8,5000})"|'([^']{8,5000})')""")
+# Tags inside a word leave it whole; every other one that is known parts what stands before and after it.
+_IN_WORDS_LIST = """
+    a abbr acronym b bdi bdo big cite code data dfn del em font i ins kbd label mark q rp rt ruby s samp small span
+    strike strong sub sup time tspan tt u var wbr w:r w:rpr w:t a:r a:rpr a:t r t
+"""
+_IN_WORDS = frozenset(_IN_WORDS_LIST.split())
+_BLOCKS_LIST = """
+    address article aside blockquote body br button canvas caption center col colgroup dd desc details dialog div dl
+    dt fieldset figcaption figure footer form frame frameset g h1 h2 h3 h4 h5 h6 head header hr html iframe img input
+    legend li link main map menu meta metadata nav noscript object ol optgroup option p param path pre progress
+    rect section select source summary svg table tbody td template text textarea tfoot th thead title tr track ul
+    video w:p w:br w:tab w:tc w:tr w:cr a:p a:br text:p text:h text:tab text:line-break si row string key value item
+"""
+_BLOCKS = frozenset(_BLOCKS_LIST.split())
+_GLUED = re.compile(r"[^\W_]\x00*\x01[\x00\x01]*[^\W_]")
+_ORDERS = re.compile(
+    r"\b(?:do|follow|obey|carry out|perform|apply|execute|run)\s+(?:exactly\s+)?(?:what\s+)?(?:the|this|that)\s+(?:\w+\s+)?"
+    r"(?:block|example|quotation|quote|snippet|order|text|code|line)s?\s+"
+    r"(?:says?|tells?|orders?|asks?|(?:above|below)\s+(?:with|using|in)\s+(?:the|your)\s+terminal|"
+    r"(?:above|below)\s+says?)"
+)
+_CLASS = re.compile(
+    r"""\.([a-z][\w-]{0,40})\s*\{[^}]{0,300}?(?:font-size\s*:\s*0(?:\.0+)?(?:[a-z%;}]|\s)|display\s*:\s*none|"""
+    r"""visibility\s*:\s*hidden|opacity\s*:\s*0\s*[;}]|(?:left|text-indent)\s*:\s*-\d{3,})"""
+)
 _SILENT = re.compile(r"<(script|style)\b[^>]{0,300}>(.*?)(?:</\1\s*>|\Z)", re.DOTALL)
 _MARKUP = re.compile(r"(?<=[^\W_])[*`~\\]+(?=[^\W_])")
 _ENTITY = re.compile(r"&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(nbsp|shy|zwnj|zwj|amp|lt|gt|quot));")
-_ESCAPE = re.compile(r"\\u\{?([0-9a-f]{4,6})\}?|\\x([0-9a-f]{2})")
+_ESCAPE = re.compile(r"\\u\{?([0-9a-f]{4,6})\}?|\\x([0-9a-f]{2})|\\([nrt])(?=[a-z])")
 _INLINE = re.compile(r"(`{1,3})(?!`)([^\n]{1,2000}?)(?<!`)\1(?!`)")
-_QUOTES = re.compile(r"\"[^\"\n]{2,600}\"|“[^”\n]{2,600}”|„[^“”\n]{2,600}[“”]|«[^»\n]{2,600}»|"
-                     r"「[^」\n]{2,600}」|『[^』\n]{2,600}』|"
+_LINE = r"(?!\n[ \t]*\n)"  # a quotation goes on over the end of a line, not of a paragraph
+_QUOTES = re.compile(r"\"[^\"\n]{2,600}\"|"
+                     rf"(?<![\w\"])\"(?=[^\s\"])(?:{_LINE}[^\"]){{2,600}}(?<=\S)\"(?!\w)|"
+                     rf"“(?:{_LINE}[^”]){{2,600}}”|„(?:{_LINE}[^“”]){{2,600}}[“”]|«(?:{_LINE}[^»]){{2,600}}»|"
+                     rf"「(?:{_LINE}[^」]){{2,600}}」|『(?:{_LINE}[^』]){{2,600}}』|"
                      r"(?<![\w'])'[^'\n]{2,600}'(?!\w)|‘[^’\n]{2,600}’")  # fmt: skip
+
+
+UNSURE = "\x01"  # a tag that nobody here knows: read as nothing, and as a blank
 
 
 @dataclass(frozen=True)
@@ -69,7 +102,10 @@ class Hidden:
 
 @dataclass
 class Document:
-    """A text of a skill with its parts; `is_page` for Markdown and HTML, whose markup has a meaning."""
+    """A text of a skill with its parts; `is_page` for Markdown and HTML, whose markup has a meaning.
+
+    ``visible`` is what is shown; ``apart`` the same with a blank for every tag, where that makes a difference.
+    """
 
     path: str
     source: str
@@ -78,7 +114,18 @@ class Document:
     fences: list[Fence] = field(default_factory=list)
     hidden: list[Hidden] = field(default_factory=list)
     visible: str = ""
+    apart: str = ""
     body_start: int = 0
+
+    @cached_property
+    def has_orders(self) -> bool:
+        """Whether the page tells its reader to do what a block or an example in it says."""
+        return any(
+            not re.search(
+                r"\b(?:never|not|don.?t|nobody|cannot)\W+(?:\w+\W+){0,3}$", self.visible[max(0, at - 60) : at]
+            )
+            for at in (found.start() for found in _ORDERS.finditer(self.visible))
+        )
 
     @cached_property
     def _line_starts(self) -> list[int]:
@@ -193,10 +240,19 @@ def document(path: str, source: str, is_page: bool) -> Document:
         covered = _mask(text, found.fences)
         _hide(found, shown, covered)
         text = "".join(shown)
+        if UNSURE in text:
+            if _GLUED.search(text):
+                found.apart = _plain(text.replace(UNSURE, " "))
+            text = text.replace(UNSURE, GONE)
+    found.visible = _plain(text)
+    return found
+
+
+def _plain(text: str) -> str:
+    """A text with its entities and escapes decoded and the markup inside its words gone."""
     text = _ENTITY.sub(_entity, text) if "&" in text else text
     text = _ESCAPE.sub(_escape, text) if "\\" in text else text
-    found.visible = _MARKUP.sub(lambda one: GONE * len(one[0]), text)
-    return found
+    return _MARKUP.sub(lambda one: GONE * len(one[0]), text)
 
 
 def inline_code(line: str) -> list[str]:
@@ -297,9 +353,40 @@ def _hide(page: Document, shown: list[str], covered: str) -> None:
                     page.hidden.append(Hidden(how, found.start(group), found[group]))
             if pattern is _IMAGE:
                 out(*found.span())
-    for pattern in (_SILENT, _TAG):
-        for found in pattern.finditer(covered):
-            out(*found.span())
+    classes = {found[1] for style in _SILENT.finditer(covered) for found in _CLASS.finditer(style[2])}
+    if classes:
+        page.hidden += _of_classes(page, covered, classes)
+    for found in _SILENT.finditer(covered):
+        out(*found.span())
+    for found in _TAG.finditer(covered):
+        start, end = found.span()
+        out(start, end)
+        if found[1] in _BLOCKS:
+            shown[start] = " " if shown[start] == GONE else shown[start]
+        elif found[1] not in _IN_WORDS:
+            shown[start] = UNSURE
+        if end - start > 20 and "=" in found[0]:
+            page.hidden += _attributes(page, found)
+
+
+def _of_classes(page: Document, covered: str, classes: set[str]) -> Iterator[Hidden]:
+    """Elements that a class hides."""
+    names = "|".join(map(re.escape, sorted(classes)[:50]))
+    element = re.compile(
+        rf"""<(\w{{1,20}})\b[^<>]{{0,300}}?class\s*=\s*["'](?:[^"'<>]{{0,100}}\s)?(?:{names})(?:\s[^"'<>]{{0,100}})?["']"""
+        r"""[^<>]{0,300}>(.*?)(?:</\1\s*>|\Z)""",
+        re.DOTALL,
+    )
+    for found in element.finditer(covered):
+        yield Hidden("hidden element", found.start(2), page.folded.text[slice(*found.span(2))])
+
+
+def _attributes(page: Document, tag: re.Match[str]) -> Iterator[Hidden]:
+    """Texts of at least four words in the attributes of a tag."""
+    for found in _ANY_ATTRIBUTE.finditer(tag[0]):
+        text = found[1] or found[2]
+        if text.count(" ") >= 3 and not _ATTRIBUTE.match(found[0]):
+            yield Hidden("attribute", tag.start() + found.start(1 if found[1] else 2), text)
 
 
 def _entity(found: re.Match[str]) -> str:
@@ -312,6 +399,8 @@ def _entity(found: re.Match[str]) -> str:
 
 
 def _escape(found: re.Match[str]) -> str:
+    if found[3]:
+        return "  "
     number = int(found[1] or found[2], 16)
     character = chr(number) if number < 0x110000 and chr(number).isprintable() else " "
     return character.lower()[:1] + GONE * (len(found[0]) - 1)

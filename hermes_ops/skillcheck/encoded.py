@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+import struct
 import zlib
 from collections.abc import Iterator
 from urllib.parse import unquote_to_bytes
@@ -20,6 +21,15 @@ MAX_PIECE = 200_000
 MAX_DEPTH = 2
 
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{24,}(?:[ \t>#*/]*\r?\n[ \t>#*/]*[A-Za-z0-9+/_-]{16,})*={0,2}")
+# Neither of base64 nor of an address: letters, numbers and marks without a blank.
+_BASE85 = re.compile(
+    r"(?<![!-~])(?=[!-~]{0,80}[!#$%&()*;<>?@^`{|}~])(?![!-~]{0,30}://)[!#-&(-~]{40,}(?![!-~])"
+)
+_SPEAKS = re.compile(r"\s*(?:assistant|agent|system|ai|model|hermes)\s*[:,]", re.IGNORECASE)
+_APPLIES = re.compile(
+    r"\bdecod\w*\b.{0,80}\b(?:appl\w+|follow\w*|obey\w*|execut\w*|run|carry|do what)\b",
+    re.DOTALL | re.IGNORECASE,
+)
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2}[\s:]?){16,}")
 _ESCAPED = re.compile(r"(?:\\x[0-9a-fA-F]{2}|\\[0-7]{3}){12,}|(?:\\u00[0-9a-fA-F]{2}){12,}")
 _PERCENT = re.compile(r"(?:%[0-9a-fA-F]{2}){12,}")
@@ -35,14 +45,17 @@ _SHELLISH = re.compile(
 def encoded(page: Document, topic: Topic) -> list[Hit]:
     """What the encoded pieces of a text say once they are decoded; excused in a page about attacks."""
     hits: list[Hit] = []
+    is_applied = page.is_page and _APPLIES.search(page.source) is not None
     for line, how, decoded in _pieces(page.source):
-        found = _looked_at(page.path, line, how, decoded, 1)
+        found = _looked_at(page.path, line, how, decoded, 1, is_applied)
         is_example = topic.is_attacks and page.is_page and not page.is_hidden(line)
         hits += (hit.at(INFO) if is_example else hit for hit in found)
     return limited(hits)
 
 
-def _looked_at(path: str, line: int, how: str, decoded: str, depth: int) -> Iterator[Hit]:
+def _looked_at(
+    path: str, line: int, how: str, decoded: str, depth: int, is_applied: bool = False
+) -> Iterator[Hit]:
     said = in_text(decoded)
     if said is not None:
         yield Hit("skill.encoded", ERROR, path, line, f"{how}: {said[0].what}", (visible(decoded),), said[1])
@@ -74,7 +87,8 @@ def _looked_at(path: str, line: int, how: str, decoded: str, depth: int) -> Iter
             decoded[:200],
         )
     elif len(re.findall(r"[A-Za-z]{2,}", decoded)) >= 4:
-        yield Hit("skill.encoded", INFO, path, line, f"{how}: text", (visible(decoded),), decoded[:200])
+        severity = WARNING if is_applied or _SPEAKS.match(decoded) else INFO
+        yield Hit("skill.encoded", severity, path, line, f"{how}: text", (visible(decoded),), decoded[:200])
 
 
 def _pieces(text: str) -> Iterator[tuple[int, str, str]]:
@@ -86,6 +100,7 @@ def _pieces(text: str) -> Iterator[tuple[int, str, str]]:
         ("escapes", _ESCAPED, _from_escapes),
         ("percent signs", _PERCENT, unquote_to_bytes),
         ("numbers of characters", _NUMBERS, _from_numbers),
+        ("base85", _BASE85, _from_base85),
     ):
         for found in pattern.finditer(text):
             if count >= MAX_PIECES:
@@ -93,6 +108,8 @@ def _pieces(text: str) -> Iterator[tuple[int, str, str]]:
             if _is_media(text, found.start()):
                 continue
             decoded = _as_text(decode(found[0][:MAX_PIECE]))
+            if not decoded and pattern is _BASE64:
+                how, decoded = "base64 backwards", _as_text(decode(found[0][:MAX_PIECE][::-1]))
             if decoded:
                 count += 1
                 yield text.count("\n", 0, found.start()) + 1, how, decoded
@@ -124,6 +141,15 @@ def _from_base64(written: str) -> bytes:
     if data[1:2] == b"\x00" and data[3:4] == b"\x00":  # UTF-16, as PowerShell takes it
         return data[: len(data) // 2 * 2].decode("utf-16-le", "replace").encode("utf-8", "replace")
     return data
+
+
+def _from_base85(written: str) -> bytes:
+    for decode in (base64.b85decode, base64.a85decode):
+        try:
+            return decode(written)
+        except (ValueError, binascii.Error, struct.error, OverflowError):
+            continue
+    return b""
 
 
 def _from_hex(written: str) -> bytes:

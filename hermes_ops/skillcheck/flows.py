@@ -15,6 +15,7 @@ NEAR = 80  # lines
 
 # Pieces of text that code puts together: "a" + "b", "a", "b" in a call that joins paths.
 _JOINED = re.compile(r"""["'`]\s*(?:\+|\.\.?|,|&|<>|~)\s*["'`]""")
+_ESCAPED = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u00([0-9a-fA-F]{2}))")
 _CREDENTIALS = re.compile(
     r"\.ssh[/\\]{1,2}(?!known_hosts|config\b|authorized_keys)|\.ssh[\"'`)]|\bid_(?:rsa|ed25519|"
     r"ecdsa)\b(?!\.pub)|\.aws[/\\]{1,2}credentials|\.git-credentials|"
@@ -36,7 +37,7 @@ _READS = re.compile(
     r"stringify|environ|Environ|getenv|vars\(\)|\bcat\b|exec"
 )
 _NETWORK = re.compile(
-    r"https?\.(?:request|get|post)|\bfetch\(|axios|XMLHttpRequest|sendBeacon|WebSocket\(|requests\.(?:post|"
+    r"https?\.(?:request|get|post)|require\([^()\n]{1,60}\)\.request\(|\bfetch\(|axios|XMLHttpRequest|sendBeacon|WebSocket\(|requests\.(?:post|"
     r"get|put|request)|urlopen|http\.client|httpx|aiohttp|"
     r"http\.(?:Post|Get|NewRequest|DefaultClient)|net\.(?:Dial|connect|Socket|createConnection)|reqwest|"
     r"ureq|hyper::|TcpStream|HttpClient|WebClient|HttpURLConnection|"
@@ -48,6 +49,7 @@ _NETWORK = re.compile(
 
 def flows(path: str, text: str) -> list[Hit]:
     """At most one hit: where a credential is named near a read and a network call."""
+    text = _ESCAPED.sub(_character, text) if "\\" in text else text
     plain = _JOINED.sub(lambda found: "/" if "," in found[0] else "", text)
     lines = plain.split("\n")
     secrets, all_reads, all_sends = (_lines(one, lines) for one in (_CREDENTIALS, _READS, _NETWORK))
@@ -70,6 +72,11 @@ def flows(path: str, text: str) -> list[Hit]:
                 )
             ]
     return []
+
+
+def _character(found: re.Match[str]) -> str:
+    character = chr(int(found[1] or found[2], 16))
+    return character if character.isprintable() else " "
 
 
 def _lines(pattern: re.Pattern[str], lines: list[str]) -> list[int]:

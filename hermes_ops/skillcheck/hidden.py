@@ -25,6 +25,19 @@ _WANTS = re.compile(
     r"without (?:mention|tell|ask|inform)\w*|hidden|"
     r"if you are an? (?:ai|llm|agent|assistant|model)|override|credentials?|passwords?|tokens?|https?:)"
 )
+MANY_INSIDE = 5  # a few come along when text is copied
+_LESSON = re.compile(
+    r"cyrillic|greek|homo(?:glyph|graph)|look-?alike|confusable|punycode|unicode|кирилл|латин|kyrillisch|西里尔",
+    re.IGNORECASE,
+)
+_PRIVATE = re.compile(
+    r"\.hermes/(?:\.env|auth\.json)|\.ssh\b|\bid_(?:rsa|ed25519)\b|\.aws/|\.netrc|\bcredentials?\b|"
+    r"\b(?:api|ssh|private|access|secret)[ _-]?keys?\b|\b(?:github|access|auth|saved|session)\w* tokens?\b|\bpasswords?\b"
+)
+_TOLD = re.compile(
+    r"\b(?:assistant|agent|llm|language model|hermes|claude|chatgpt|(?:you|then|when you) (?:must|should|open|read|call|"
+    r"find|add|send))\b"
+)
 _HARMLESS_COMMENT = re.compile(
     r"^\s*(?:toc|/toc|tocstop|prettier-ignore|markdownlint|eslint|cspell|vale|textlint|doctoc|more|"
     r"all-contributors|badges?|start|end|begin|todo|fixme|"
@@ -88,6 +101,11 @@ def hidden(page: Document, is_code: bool) -> list[Hit]:
     """Every trace of text that is not meant to be seen, and of text that speaks in another's name."""
     first = {(one.what, one.line): one for one in reversed(page.folded.oddities)}
     hits = [_odd(page, one, is_code) for one in first.values()]
+    inside = [one for one in page.folded.oddities if one.what == "inside"]
+    if len(inside) >= MANY_INSIDE and not is_code:
+        text = f"{len(inside)} invisible characters inside of words"
+        shown = (visible(page.line_text(inside[0].line).strip()),)
+        hits.append(Hit("skill.invisible", WARNING, page.path, inside[0].line, text, shown, "inside words"))
     if page.is_page:
         hits += _notes(page)
         hits += _other_voices(page)
@@ -103,6 +121,10 @@ def _odd(page: Document, odd: Oddity, is_code: bool) -> Hit:
         severity = ERROR
     if odd.what == "tags" and len(odd.text.strip()) < 4:
         severity = WARNING
+    if odd.what == "mixed" and page.is_page and _LESSON.search(page.line_text(odd.line)):
+        severity = (
+            INFO  # it says of itself that it shows look-alikes; what they would spell is looked at anyway
+        )
     evidence = [visible(page.line_text(odd.line).strip())]
     if odd.what in ("tags", "selectors"):
         evidence.append(f"understood as: {visible(odd.text)}")
@@ -113,7 +135,11 @@ def _notes(page: Document) -> Iterator[Hit]:
     for one in page.hidden:
         text = one.text.strip()
         line = page.line_of(one.start)
-        if one.how == "comment":
+        private = _PRIVATE.search(text)
+        if private and _TOLD.search(text) and in_text(text) is None:
+            what = f"a {one.how} that speaks of credentials"
+            yield Hit("skill.hidden-text", WARNING, page.path, line, what, (visible(text),), text[:2000])
+        elif one.how == "comment":
             if _HARMLESS_COMMENT.match(text) or not text:
                 continue
             if _TO_MODEL.search(text) and in_text(text) is None:

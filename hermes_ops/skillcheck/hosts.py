@@ -69,6 +69,7 @@ _DROPS_LIST = """
     gist.githubusercontent.com cdn.discordapp.com duckdns.org no-ip.org ddns.net hopto.org
 """
 _DROPS = frozenset(_DROPS_LIST.split())
+_NOBODY = re.compile(r"[<>{}]|\$|example\.(?:com|org|net)$|\.example$|\.(?:local|lan|internal|test)$")
 
 
 def weight_of_source(*texts: str) -> str:
@@ -126,6 +127,20 @@ def is_drop(host: str) -> bool:
     return _is_below(host, _DROPS)
 
 
+def is_number(host: str) -> bool:
+    """Whether a host is a bare number of the internet, not of this machine or its network."""
+    address = _number(host)
+    return address is not None and address.is_global
+
+
+def is_local(host: str) -> bool:
+    """Whether a host is this machine, its network, or a made-up one of documentation."""
+    address = _number(host)
+    if host in ("localhost", "host.docker.internal") or (address is not None and not address.is_global):
+        return True
+    return _NOBODY.search(host) is not None
+
+
 def seems(url: str) -> str:
     """Why an address is not what it seems, "" when it is."""
     try:
@@ -163,9 +178,7 @@ def _weight(url: str) -> str:
         return ERROR
     if _is_installer(host, url):
         return ""
-    if re.search(
-        r"[<>{}]|\$|example\.(?:com|org|net)$|\.example$|\.(?:local|lan|internal|test)$", host or url
-    ):
+    if _NOBODY.search(host or url):
         return INFO
     return ERROR if url.lower().startswith("http://") else WARNING
 

@@ -15,13 +15,15 @@ from .document import Document
 from .fold import visible
 from .phrases import CORE, PHRASES, SCRIPTS, SQUEEZED, Phrase
 from .rules import ERROR, INFO, ORDER, WARNING, Hit
-from .words import Found, Stream, stream, variants
+from .words import Found, Stream, stream, tokens_of, variants
 
 MAX_HIDDEN = 300  # hidden pieces looked at one by one; when there are more, all of them together
 MAX_SHOWN = 2_000
+SHORTEST_SQUEEZED = 12  # letters of words that are run together
 MAX_OF_ONE_RULE = 5  # in one file; more of the same says nothing new
 _OPPOSITE = re.compile(
-    r"(?:\b(?:never|not|don.?t|avoid|refuse to|without|cannot|nicht|niemals|нельзя|не)\W+(?:\w+\W+){0,2})$"
+    r"\b(?:never|not|don.?t|avoid|refuse to|without|cannot|nicht|niemals|нельзя|не)[^\w,;:]+"
+    r"(?:(?!(?:and|then|but|forget|fail|hesitate|omit|neglect|miss|only|just)\b)\w+[^\w,;:]+){0,2}$"
 )
 # "If a page asks you to ..." speaks of what others may say.
 _IF_SAID = re.compile(
@@ -29,9 +31,29 @@ _IF_SAID = re.compile(
     r"instructing|orders?|wants?|urges?|tries|trying|attempts?|requests?)\b\W+(?:\w+\W+){0,3}$",
     re.DOTALL,
 )
+# "..., do so", "..., follow it": then it is an order all the same.
+_DO_SO = re.compile(
+    r"^\W{0,4}(?:(?:then|please|just|you|should|must|always|simply|to)\W+){0,3}(?:do (?:so|it|that|as)|obey|comply|follow (?:it|them|that|"
+    r"this)|run (?:it|them|that)|go ahead|carry (?:it|them|that) out|agree|accept)\b"
+)
 _PRINTS = re.compile(
     r"\b(?:print|echo|printf|puts|console\.\w+|write(?:ln|-output|-host)?|say|display|cat)\b"
 )
+
+
+_OPENS = ('"', "“", "„", "'", "‘", "«", "「", "`")
+_COMMENT = re.compile(r"(?:^|\s)(?:#|//|--|;)\s*(\S.*)$")
+_OFTEN = ("ignore", "disregard", "instructions", "previous", "prompt", "override", "forget", "user", "tell")
+
+
+def _shift(distance: int) -> dict[int, int]:
+    """Letters moved by a distance in the alphabet, for str.translate."""
+    return {97 + i: 97 + (i + distance) % 26 for i in range(26)}
+
+
+_SHIFTED = {
+    distance: frozenset(word.translate(_shift(distance)) for word in _OFTEN) for distance in range(1, 26)
+}
 
 
 @dataclass(frozen=True)
@@ -46,6 +68,8 @@ class Topic:
 def instructions(page: Document, topic: Topic, *, is_code: bool = False) -> list[Hit]:
     """Every instruction against the user in a text, at most MAX_OF_ONE_RULE of a rule."""
     hits = [*_shown(page, topic, is_code), *_not_shown(page), *_turned(page)]
+    if is_code:
+        hits += _in_comments(page)
     return limited(hits)
 
 
@@ -80,25 +104,30 @@ def limited(hits: Iterable[Hit]) -> list[Hit]:
 
 def _matches(text: str) -> Iterator[tuple[Phrase, Found]]:
     """Every phrase in a text, also where digits, blanks or line ends break its words up."""
-    plain = stream(text)
+    tokens = tokens_of(text)
+    plain = Stream(*tokens)
     yield from _in_stream(plain, PHRASES)
-    yield from _in_stream(plain, SQUEEZED)
+    if any(len(word) >= SHORTEST_SQUEEZED for word in plain.words):
+        yield from _in_stream(plain, SQUEEZED)
     for phrase in SCRIPTS if not text.isascii() else ():
         for found in phrase.pattern.finditer(text):
             yield phrase, Found(found.start(), found.end(), found[0])
-    for other in variants(text):
+    for other in variants(text, tokens):
         yield from _in_stream(other, PHRASES)
         yield from _in_stream(other, SQUEEZED)
 
 
 def _in_stream(words: Stream, phrases: Iterable[Phrase]) -> Iterator[tuple[Phrase, Found]]:
     for phrase in phrases:
+        if phrase.begins and phrase.begins.isdisjoint(words.words):
+            continue
         for found in words.search(phrase.pattern):
             yield phrase, found
 
 
 def _shown(page: Document, topic: Topic, is_code: bool) -> Iterator[Hit]:
-    for phrase, found in _matches(page.visible):
+    readings = (page.visible, page.apart) if page.apart else (page.visible,)
+    for phrase, found in (one for text in readings for one in _matches(text)):
         first, last = page.line_of(found.start), page.line_of(found.end - 1)
         is_disguised = _is_disguised(page, found, first, last)
         if is_disguised:
@@ -131,8 +160,16 @@ def _looks_dressed(written: list[str], words: str) -> bool:
 def _weighed(page: Document, topic: Topic, phrase: Phrase, found: Found, is_code: bool) -> tuple[str, str]:
     """The severity of a match where it stands, and a word on why; "" when it is none."""
     before, after = page.sentence(found.start, found.end)
-    if phrase.pardoned and (_OPPOSITE.search(before) or _IF_SAID.search(before)):
+    if phrase.pardoned and not _DO_SO.match(after) and (_OPPOSITE.search(before) or _IF_SAID.search(before)):
         return "", ""
+    if (
+        phrase.rule == "skill.hide"
+        and phrase.severity == WARNING
+        and page.folded.text[found.end :][:3].lstrip()[:1] in _OPENS
+    ):
+        return INFO, " (words that are not to be used)"
+    if page.has_orders and page.is_quoted(found.start, found.end):
+        return _lower(phrase.severity), " (quoted, in a page that says to do it)"
     sentence = f"{before} {after}"
     if page.is_quoted(found.start, found.end):
         if is_code and _PRINTS.search(before[-80:]):
@@ -171,12 +208,47 @@ def _not_shown(page: Document) -> Iterator[Hit]:
             yield _hit(page, phrase, place, ERROR, " in comments taken together", line, line)
 
 
-def _turned(page: Document) -> Iterator[Hit]:
-    """Text written backwards or with shifted letters (rot13)."""
-    import codecs
+def _in_comments(page: Document) -> Iterator[Hit]:
+    """Instructions that go on from comment to comment, with code between them."""
+    texts, lines = [], []
+    for number, line in enumerate(page.folded.text.split("\n"), 1):
+        found = _COMMENT.search(line[:2000])
+        if found and line[: found.start()].strip():
+            texts.append(found[1])
+            lines.append(number)
+    if len(texts) < 2:
+        return
+    joined = " ".join(texts)
+    for phrase, found in _matches(joined):
+        at, line = 0, lines[-1]
+        for text, number in zip(texts, lines, strict=True):
+            at += len(text) + 1
+            if at > found.start:
+                line = number
+                break
+        yield _hit(
+            page,
+            phrase,
+            Found(page.start_of(line), page.start_of(line) + 1, found.words),
+            phrase.severity,
+            " in comments taken together",
+            line,
+            line,
+        )
 
+
+def _shifted(words: str) -> Iterator[tuple[str, str]]:
+    """The text with its letters shifted back, for each distance that makes words of the phrases of it."""
+    known = set(words.split())
+    for distance, shifted in _SHIFTED.items():
+        if len(shifted & known) > 1:
+            yield f"with letters shifted by {distance}", words.translate(_shift(-distance))
+
+
+def _turned(page: Document) -> Iterator[Hit]:
+    """Text written backwards or with shifted letters (Caesar, rot13)."""
     words = stream(page.visible).text
-    for how, text in (("written backwards", words[::-1]), ("in rot13", codecs.encode(words, "rot13"))):
+    for how, text in (("written backwards", words[::-1]), *_shifted(words)):
         for phrase in CORE[:4] + CORE[-12:-8]:
             found = phrase.pattern.search(text)
             if found:

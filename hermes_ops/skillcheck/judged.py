@@ -106,6 +106,7 @@ def hits_of(
                 f"{one.why} ({one.rule})",
                 evidence,
                 f"{one.rule} {one.part}",
+                is_unread=one.rule == "guard.error",
             )
 
 

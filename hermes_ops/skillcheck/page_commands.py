@@ -62,7 +62,7 @@ def page_commands(document: Document, topic: Topic) -> list[Hit]:
     hits: list[Hit] = []
     for fence in document.fences[:MAX_SNIPPETS]:
         found, lines = _fence_findings(fence)
-        excused = _is_warned(document.around(fence.start, fence.end), topic)
+        excused = not document.has_orders and _is_warned(document.around(fence.start, fence.end), topic)
         hits += _excused(hits_of(found, PAGE, document.path, fence.line + 1, lines, topic), excused)
     left = MAX_SNIPPETS
     for number, line in enumerate(document.source_lines, 1):
@@ -76,7 +76,7 @@ def page_commands(document: Document, topic: Topic) -> list[Hit]:
             if found:
                 start = document.start_of(number)
                 near = f"{document.around(start, start)}\n{line.lower().replace(command.lower(), ' ')}"
-                excused = _is_warned(near, topic)
+                excused = not document.has_orders and _is_warned(near, topic)
                 hits += _excused(hits_of(found, PAGE, document.path, number, [command], topic), excused)
     left = MAX_SNIPPETS
     for hidden in document.hidden:
@@ -92,6 +92,14 @@ def page_commands(document: Document, topic: Topic) -> list[Hit]:
     return limited(hits)
 
 
+def excused(document: Document, topic: Topic, hits: Iterable[Hit]) -> Iterator[Hit]:
+    """Hits on a page: remarks where the page warns of what stands there."""
+    for hit in hits:
+        start = document.start_of(hit.line)
+        is_warned = document.is_page and _is_warned(document.around(start, start), topic)
+        yield from _excused([hit], is_warned)
+
+
 def _on_loading(document: Document) -> Iterator[Hit]:
     """Commands between !` and `: the host runs them while it loads the skill, where that is switched on."""
     if document.path.rpartition("/")[2] != "SKILL.md":
@@ -101,9 +109,11 @@ def _on_loading(document: Document) -> Iterator[Hit]:
             inside = document.fence_at(document.start_of(number)) is not None
             worst = next(iter(hits_of(shell(found[1]), UNSEEN, document.path, number, [found[1]])), None)
             severity = worst.severity if worst and worst.severity == ERROR else INFO if inside else WARNING
-            if worst is None and _is_harmless(found[1]):
+            closes = line.count("`", 0, found.start() + 2) % 2 == 0
+            if worst is None and (_is_harmless(found[1]) or closes):
                 severity = INFO
             text = "with skills.inline_shell on, the host runs this while it loads the skill"
+            text += " (meant as text: the mark ends a code span)" if closes and severity == INFO else ""
             yield Hit(
                 "skill.inline-shell", severity, document.path, number, text, (visible(found[1]),), found[1]
             )

@@ -7,77 +7,14 @@ comment marks and punctuation count for nothing; gaps are bounded. `{n}` stands 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from .phrase_patterns import Phrase, phrase
+from .phrases_abroad import ABROAD
 from .rules import ERROR, WARNING
-
-
-@dataclass(frozen=True)
-class Phrase:
-    """`what` completes "it ..."; `severity` is that of plain prose; `pattern` runs over words.
-
-    ``pardoned_by`` words right before it turn it into the opposite ("never ignore ...").
-    """
-
-    rule: str
-    severity: str
-    what: str
-    pattern: re.Pattern[str]
-    pardoned: bool = True
-
-
-def _phrase(rule: str, severity: str, what: str, *patterns: str, pardoned: bool = True) -> list[Phrase]:
-    return [Phrase(rule, severity, what, _compiled(one), pardoned) for one in patterns]
-
-
-def _compiled(written: str) -> re.Pattern[str]:
-    def gap(found: re.Match[str]) -> str:
-        return rf"(?:\w+ ){{0,{found[1]}}}?"
-
-    for name, value in _SETS.items():
-        written = written.replace(f"<{name}>", f"(?:{value})")
-    return re.compile(r"\b(?:" + re.sub(r"\{(\d+)\} ?", gap, written) + r")\b")
-
-
-_SETS = {
-    "not": "do not|don t|dont|never|must not|mustn t|should not|shouldn t|shall not|cannot|may not|not to|"
-    "to not|under no circumstances|no need to",
-    "drop": "ignore|ignoring|disregard|forget|neglect|discard|abandon|do not follow|don t follow|stop "
-    "following|do not obey|stop obeying|pay no attention to|erase|unlearn",
-    "over": "override|bypass|circumvent|supersede|overrule|violate|break out of",
-    "earlier": "previous|previously given|prior|preceding|earlier|above|foregoing|former|original|initial|"
-    "existing|system|developer|default|safety|hidden|past|other",
-    "orders": "instructions?|prompts?|directives?|guidelines|guardrails|programming|commands|orders|"
-    "directions|constraints|restrictions|system messages?|rules|training|policies|policy",
-    "firm": "instructions|prompts?|directives?|guidelines|guardrails|programming|orders|system messages?",
-    "user": "user|users|human|humans|operator|owner|person|customer|anyone|anybody|people|developer|them|"
-    "him|her",
-    "secrets": r"id rsa|id ed25519|id ecdsa|private keys?|ssh (?:directory|folder|private keys?)|aws "
-    r"credentials|(?:\w+ )?dot ?env files?|(?:\w+ )?env files?|the env|\.env|all (?:the "
-    r")?environment variables|(?:full|entire|whole|complete|process) environment|environment "
-    r"dump|output of (?:env|printenv|the env command)|etc shadow|etc passwd|keychain|browser "
-    r"cookies|session cookies|saved passwords|password (?:store|manager|vault)|seed phrase|"
-    r"recovery phrase|mnemonic(?: phrase)?|wallet (?:file|keys?|dat)|kubeconfig|kube config|"
-    r"netrc|git credentials|docker config json|gnupg|gpg keys|(?:bash|shell|zsh) history|(?:the |"
-    r"this |our |whole |entire |full |complete )conversation|(?:conversation|chat) (?:history|"
-    r"logs?|transcript)|(?:whole|entire|full|complete) chat|system prompt|memory md|soul md|auth "
-    r"json|hermes env|hermes config|(?:any|all|every|their|user s) (?:\w+ ){0,3}(?:api keys?|"
-    r"credentials?|secrets?|tokens?|passwords?)|(?:api keys|credentials|secrets|tokens|"
-    r"passwords) (?:you|that you|it) (?:find|can|see|come)",
-    "send": "send|sends|post|upload|transmit|forward|exfiltrate|submit|email|mail|leak|deliver|push|append|"
-    "encode|include|embed|beacon|share|report|publish|copy|attach|put|relay|pass|curl|wget",
-    "sink": r"https?|webhooks?|endpoint|(?:our|remote|external|following|collection|this|my) (?:server|url|"
-    r"address|api)|pastebin|gists?|discord|telegram|ngrok|mailto|collector|attacker|query (?:string|"
-    r"parameter)|image (?:url|link|tag)|dns|subdomain|\w+ (?:com|net|org|io|site|xyz|ru|cn|dev|app|"
-    r"sh|me|top|info)",
-    "it": "it|them|its|their|that|this|those|everything|all|the (?:archive|zip|bundle|package|contents?|"
-    "results?|output|values?|files?|keys?|data|text)|(?:file )?contents?",
-    "quietly": "secretly|covertly|surreptitiously|stealthily|furtively|quietly|silently|discreetly|invisibly",
-}
 
 PHRASES: tuple[Phrase, ...] = (
     # --- dropping the instructions that hold
-    *_phrase(
+    *phrase(
         "skill.override",
         ERROR,
         "tells the model to drop the instructions it has",
@@ -92,6 +29,11 @@ PHRASES: tuple[Phrase, ...] = (
         "<earlier> {1}<orders> (?:that )?you (?:were|have been|had been|have|had) (?:given|received|told|"
         "shown)? {3}(?:no longer|do not|don t) (?:apply|count|hold|matter)",
         "<drop> (?:everything|all|all of the) (?:above|before this|prior to this|that came before)",
+        "<drop> (?:what|whatever|anything|everything) {3}(?:system|developer|operator|user) {2}(?:says?|said|"
+        "wants?|told|tells)",
+        "(?:set|put|leave) aside (?:what|whatever|everything|anything|all) {2}(?:operator|developer|user|system) "
+        "{2}(?:wrote|said|says|told|wants)",
+        "(?:pay no heed|pay no mind|close your ears) to (?:what|whatever|anything|everything|all)",
         "(?:your )?new (?:instructions?|orders|directives?) (?:are|is) {3}(?:to )?(?:ignore|send|upload|"
         "reveal)",
         r"(?:do not|don t) (?:listen to|obey|follow) the (?:user|human|operator|developer)",
@@ -118,7 +60,7 @@ PHRASES: tuple[Phrase, ...] = (
         "dikkate alma)",
         r"(?:abaikan|lupakan) {2}(?:semua )?(?:instruksi|perintah|aturan) {2}(?:sebelumnya|di atas)",
     ),
-    *_phrase(
+    *phrase(
         "skill.override",
         WARNING,
         "says that it counts more than other instructions",
@@ -127,8 +69,9 @@ PHRASES: tuple[Phrase, ...] = (
         "(?:takes?|has|have|taking|having) (?:absolute |full |higher )?(?:precedence|priority) over "
         "{3}(?:system|user|safety|developer) {1}<orders>",
         "supersedes? (?:all|any) {2}<firm>",
+        "(?:outranks?|overrules?|trumps?) (?:what |whatever |anything )?(?:the )?(?:system|developer|user|operator)s?",
     ),
-    *_phrase(
+    *phrase(
         "skill.role",
         ERROR,
         "tells the model to act without its limits",
@@ -150,7 +93,7 @@ PHRASES: tuple[Phrase, ...] = (
         r"tu es (?:maintenant|desormais) {3}(?:sans restrictions?|sans limites?|libre de)",
     ),
     # --- keeping things from the user
-    *_phrase(
+    *phrase(
         "skill.hide",
         ERROR,
         "tells the model to keep something from the user",
@@ -167,6 +110,12 @@ PHRASES: tuple[Phrase, ...] = (
         "(?:hide|conceal|hiding|concealing|mask) (?:this|these|it|all of this|your (?:actions?|activity|"
         "tracks)|the fact|that you|what you) {5}<user>",
         "behind the user s back",
+        "leave no (?:trace|sign|mark|mention) {4}(?:what you (?:write|say|answer)|replies|reply|answer|summary|"
+        "output|report|log|chat)",
+        "leave (?:this|that|it|these|them) out of (?:your|the) {2}(?:summary|reply|replies|answer|report|response|"
+        "output)",
+        "<user> {3}(?:does not|doesn t|do not|don t|need not) (?:have to |need to )?(?:know|hear|learn) (?:that|about|"
+        "of) {2}(?:this|it|you|each|every|after|step)",
         "<quietly> (?:and )?{2}(?:send|upload|post|forward|transmit|exfiltrate|collect|harvest|copy|append|"
         "steal|leak|read)",
         "(?:run|execute|perform|call|start|do) {4}<quietly> and {2}(?:leave|keep|omit|hide|drop) {6}(?:user|"
@@ -177,7 +126,7 @@ PHRASES: tuple[Phrase, ...] = (
         "if (?:the |your )?(?:user|human|operator|anyone|somebody|someone) (?:asks?|inquires?|questions?|"
         "complains?|notices) {8}(?:deny|lie|pretend|claim|act as if|feign|make up|say (?:that )?(?:you|it|"
         "there) (?:do not|don t|did not|didn t|was|were|is|are|know))",
-        "<not> (?:include|leave|write|log|record) {3}(?:this|these|any trace|the above) {3}(?:summary|"
+        "<not> (?:include|leave|write|log|record|list|put) {3}(?:this|these|any trace|the above) {3}(?:summary|"
         "report|answer|reply|response|log|transcript) {3}<user>",
         r"не (?:сообщаи|сообщай|говори|рассказываи|рассказывай|упоминаи|упоминай|показываи|показывай|"
         r"раскрываи|раскрывай)(?:те)? {3}(?:пользовател\w+|человек\w*|владельц\w+) {2}(?:об этом|о том|что|"
@@ -200,7 +149,7 @@ PHRASES: tuple[Phrase, ...] = (
         "utilizador)",
         r"non (?:dire|rivelare|menzionare|mostrare|informare) {3}(?:all|l) utente",
     ),
-    *_phrase(
+    *phrase(
         "skill.hide",
         WARNING,
         "says that something happens without the user being told",
@@ -210,7 +159,7 @@ PHRASES: tuple[Phrase, ...] = (
         "<not> (?:tell|inform|notify|alert) (?:the |your )(?:user|human|operator|owner)",
     ),
     # --- sending private data away
-    *_phrase(
+    *phrase(
         "skill.exfiltrate",
         ERROR,
         "asks for private data to be sent away",
@@ -235,7 +184,7 @@ PHRASES: tuple[Phrase, ...] = (
         "webhook|adresse)",
     ),
     # --- switching protections off, staying for ever, obeying what comes
-    *_phrase(
+    *phrase(
         "skill.protection",
         ERROR,
         "asks for the agent's protections to be switched off",
@@ -246,15 +195,20 @@ PHRASES: tuple[Phrase, ...] = (
         "never|none|auto)",
         "(?:set|export|enable|turn on) {1}hermes yolo mode",
         "(?:enable|turn on|switch to|use|enter|run in|with) yolo(?: mode)?",
+        "(?:approve|accept|confirm|allow) {1}(?:every|all|any|each) {2}(?:commands?|approvals?|prompts?|tool calls?|"
+        "confirmations?) {4}(?:behalf|unasked|for the user|without asking)",
     ),
-    *_phrase(
+    *phrase(
         "skill.protection",
         WARNING,
-        "asks for a protection of the machine to be switched off",
+        "asks for a protection to be switched off",
+        "(?:commands?|tools?|tool calls?|scripts?|purchases?) {2}(?:never|do not|don t|no longer) (?:needs?|requires?) "
+        "{2}(?:approval|approvals|permission)",
+        "<user> has (?:pre approved|preapproved|already approved) {1}(?:every|all|any|each|everything)",
         "(?:disable|deactivate|turn off|switch off|exclude {4}from) {2}(?:your )?{1}(?:antivirus|anti virus|"
         "windows defender|gatekeeper|real time protection|microsoft defender)",
     ),
-    *_phrase(
+    *phrase(
         "skill.persist",
         WARNING,
         "wants its words in files that every session reads",
@@ -263,7 +217,7 @@ PHRASES: tuple[Phrase, ...] = (
         "(?:remember|memorize|store|save) {3}(?:for|in|across|into) {2}(?:all|every|any) (?:future "
         ")?(?:sessions?|conversations?|chats?) {4}(?:ignore|never|always (?:send|include|append|run|obey))",
     ),
-    *_phrase(
+    *phrase(
         "skill.obey",
         WARNING,
         "makes the model follow text that is fetched at run time",
@@ -273,10 +227,13 @@ PHRASES: tuple[Phrase, ...] = (
         "tells?|responds?|replies)",
         "(?:do|follow|execute|run|obey) (?:exactly )?(?:whatever|everything|anything|what) (?:it|they|the "
         "(?:page|file|response|answer|server|text)) (?:says?|tells?|asks?|contains?|returns?|orders?)",
+        "(?:fetch|get|download|open|read|load|retrieve) {3}https? {10}(?:md|txt) {6}(?:follow|obey|carry out|execute|"
+        "do) {3}(?:instructions?|steps|orders|what it|it says)",
+        "what (?:it|the page|the file) says is {4}(?:rest of|part of) {2}(?:skill|instructions|prompt)",
         "(?:fetch|download|curl|retrieve|load) {8}https? {12}(?:and|then) {2}(?:follow|execute|obey|carry "
         "out) {3}(?:returned|its|any|all|whatever|the instructions (?:it|in the response|returned))",
     ),
-    *_phrase(
+    *phrase(
         "skill.download",
         WARNING,
         "has a person open something packed with a password",
@@ -285,6 +242,7 @@ PHRASES: tuple[Phrase, ...] = (
         r"(?:extract|unzip|unpack|open) {8}(?:with|using) {3}(?:password|passphrase|pass|passcode) {1}\w+ "
         r"{8}(?:run|execute|start|launch|double click)",
     ),
+    *ABROAD,
 )  # fmt: skip
 
 # The same in scripts without blanks between words: patterns over the text itself.
@@ -333,7 +291,8 @@ SCRIPTS: tuple[Phrase, ...] = tuple(
             "skill.hide",
             ERROR,
             "tells the model to keep something from the user",
-            "(?:不要|不得|切勿|别|勿|千万不要)~(?:告诉|告訴|告知|通知|透露|提及|让|讓|向)~(?:用户|用戶|使用者|主人|客户)",
+            "(?:不要|不得|切勿|别|勿|千万不要)[\\s\\x00]*[^\\s\\W并並而]{0,4}?[\\s\\x00]*(?:告诉|告訴|告知|通知|透露|提及|让|讓|向)~"
+            "(?:用户|用戶|使用者|主人|客户)(?!\\s*[\"“「『‘'])",
         ),
         (
             "skill.hide",

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import re
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 
 from . import hidden, structure
 from .archives import Budget, unpack
 from .document import document
 from .encoded import encoded
 from .entries import FILE, MANIFEST, Entry, Skill
+from .flows import flows
 from .head import head, topic_of
 from .instructions import Topic, instructions
 from .kinds import ARCHIVE, BINARY, DOCUMENT, MEDIA, OPAQUE, TEXT, Kind, kind_of
 from .languages import is_page, language_of
-from .page_commands import page_commands
+from .own_files import by_name, wanted
+from .page_commands import excused, page_commands
 from .rules import ERROR, ORDER, WARNING, Hit, Located, located
 from .scripts import scripts
+from .sent_keys import filled_in, sent_keys
 
 MAX_TEXT = 1_500_000  # characters from the beginning of one text; from its end a third of that
 MAX_ALL_TEXT = 10_000_000  # of one skill
 
+_PRINTED_WIDE = re.compile(rb"(?:[\x20-\x7e\n\t]\x00){20,}")
 _PRINTED = re.compile(rb"[\x20-\x7e\n\t]{40,}")
 
 
@@ -81,6 +87,20 @@ def _contents(skill: Skill) -> Iterator[Hit]:
             yield from _printed(entry, kind, topic)
 
 
+def _packed_notes(data: bytes, kind: Kind) -> Iterator[bytes]:
+    """Compressed notes of a PNG (zTXt, iTXt), at most 100,000 bytes of each."""
+    if kind.detail != "PNG":
+        return
+    for found in islice(re.finditer(b"zTXt|iTXt", data), 20):
+        size = int.from_bytes(data[found.start() - 4 : found.start()], "big")
+        note = data[found.end() : found.end() + min(size, 1_000_000)]
+        at = note.find(b"\x78", note.find(b"\0") + 1)
+        try:
+            yield zlib.decompressobj().decompress(note[at:], 100_000) if at > 0 else b""
+        except zlib.error:
+            continue
+
+
 def text_hits(path: str, text: str, topic: Topic) -> list[Hit]:
     """Everything found in one text."""
     language = language_of(path, text)
@@ -88,6 +108,8 @@ def text_hits(path: str, text: str, topic: Topic) -> list[Hit]:
     hits: list[Hit] = instructions(page, topic, is_code=bool(language))
     hits += hidden.hidden(page, bool(language))
     hits += encoded(page, topic)
+    hits += excused(page, topic, (*wanted(page, bool(language)), *sent_keys(path, text), *filled_in(page)))
+    hits += by_name(path, text)
     if page.is_page:
         hits += page_commands(page, topic)
     hits += scripts(path, text)
@@ -122,7 +144,14 @@ def _holds_archive(entry: Entry) -> bool:
 
 def _printed(entry: Entry, kind: Kind, topic: Topic) -> Iterator[Hit]:
     """The readable pieces of a picture or another binary file: comments, metadata, what is attached."""
-    found = b"\n".join(_PRINTED.findall(entry.data)[:400])[:200_000].decode("ascii", "replace")
+    pieces = [
+        *_PRINTED.findall(entry.data)[:400],
+        *(one[::2] for one in _PRINTED_WIDE.findall(entry.data)[:100]),
+        *_packed_notes(entry.data, kind),
+    ]
+    found = b"\n".join(pieces)[:200_000].decode("ascii", "replace")
+    if found and kind.what in (MEDIA, DOCUMENT):
+        yield from flows(entry.path, found)
     if found:
         page = document(entry.path, found, False)
         for hit in instructions(page, topic):

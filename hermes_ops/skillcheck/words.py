@@ -14,6 +14,24 @@ _MIXED = re.compile(r"(?=[a-z0-9]*[a-z])(?=[a-z0-9]*[013457])[a-z0-9]{3,20}")
 _BROKEN = re.compile(r"-[ \t]*\r?\n[ \t>#*/;|%!-]*$")
 
 
+# A string of code that goes on in the next one: "prev" "ious".
+_NEXT_STRING = re.compile(r"""^(["'])\s*(?:[+.]\s*)?\n?\s*\1$""")
+_TURNED_LIST = """
+    ignore disregard previous instructions instruction prompts guidelines earlier system forget override
+"""
+
+
+def _shape(word: str) -> tuple[str, str, str]:
+    """A word by its first and last letter and which others it has: the same when two change places."""
+    return word[0], word[-1], "".join(sorted(word))
+
+
+_MEANT = {_shape(word): word for word in _TURNED_LIST.split()}
+
+
+Tokens = tuple[list[str], list[int], list[int]]
+
+
 @dataclass(frozen=True)
 class Found:
     """A place in the text that a stream was made of: offsets of its first and past its last character."""
@@ -28,6 +46,7 @@ class Stream:
 
     def __init__(self, tokens: list[str], starts: list[int], ends: list[int]) -> None:
         self.text = " ".join(tokens)
+        self.words = frozenset(tokens)
         self._starts, self._ends = starts, ends
         self._offsets: list[int] = []
         at = 0
@@ -45,13 +64,13 @@ class Stream:
 
 def stream(text: str) -> Stream:
     """The words of a folded text."""
-    return Stream(*_tokens(text))
+    return Stream(*tokens_of(text))
 
 
-def variants(text: str) -> Iterator[Stream]:
+def variants(text: str, all_tokens: Tokens) -> Iterator[Stream]:
     """Streams of a text as it may be meant, only where it gives reason: digits for letters, spaced letters,
-    words broken at the end of a line."""
-    tokens, starts, ends = _tokens(text)
+    words broken at the end of a line, letters of a word in another order."""
+    tokens, starts, ends = all_tokens
     if any(_MIXED.fullmatch(token) for token in tokens):
         plain = [token.translate(_LETTERS) if _MIXED.fullmatch(token) else token for token in tokens]
         yield Stream(plain, starts, ends)
@@ -61,9 +80,13 @@ def variants(text: str) -> Iterator[Stream]:
     joined = _unbroken(text, tokens, starts, ends)
     if joined is not None:
         yield joined
+    spelled = [_MEANT.get(_shape(token), token) if 5 < len(token) < 13 else token for token in tokens]
+    if sum(a != b for a, b in zip(tokens, spelled, strict=True)) > 1:
+        yield Stream(spelled, starts, ends)
 
 
-def _tokens(text: str) -> tuple[list[str], list[int], list[int]]:
+def tokens_of(text: str) -> Tokens:
+    """The words of a text, where each begins and where it ends."""
     tokens, starts, ends = [], [], []
     for found in _WORD.finditer(text):
         tokens.append(found[0].replace(GONE, "") if GONE in found[0] else found[0])
@@ -74,7 +97,9 @@ def _tokens(text: str) -> tuple[list[str], list[int], list[int]]:
 
 def _spaced(tokens: list[str], starts: list[int], ends: list[int]) -> Stream | None:
     """Runs of five and more single letters as one word; None where there are none."""
-    new: tuple[list[str], list[int], list[int]] = ([], [], [])
+    if sum(len(token) == 1 for token in tokens) < 5:
+        return None
+    new: Tokens = ([], [], [])
     i, any_run = 0, False
     while i < len(tokens):
         j = i
@@ -97,11 +122,13 @@ def _spaced(tokens: list[str], starts: list[int], ends: list[int]) -> Stream | N
 
 def _unbroken(text: str, tokens: list[str], starts: list[int], ends: list[int]) -> Stream | None:
     """Words that a hyphen breaks at the end of a line made whole; None where there are none."""
-    new: tuple[list[str], list[int], list[int]] = ([], [], [])
+    new: Tokens = ([], [], [])
     any_broken = False
     for token, start, end in zip(tokens, starts, ends, strict=True):
         between = text[new[2][-1] : start] if new[2] and start - new[2][-1] < 40 else ""
-        if between.startswith("-") and "\n" in between and _BROKEN.match(between):
+        if (between.startswith("-") and "\n" in between and _BROKEN.match(between)) or (
+            between[:1] in ("'", '"') and len(between) > 1 and _NEXT_STRING.match(between)
+        ):
             any_broken = True
             new[0][-1] += token
             new[2][-1] = end
