@@ -46,14 +46,14 @@ def shell(walk: Walk, call: Invocation) -> Stream:
             continue
         if word.startswith("--command"):
             takes_text = True
-        elif word[1] != "-" and word[0] == "-":
+        elif word[0] == "-" and word[1:2] != "-":
             takes_text = takes_text or "c" in word
             reads = reads or "s" in word
             interactive = interactive or "i" in word
         if word[1:2] != "-" and "n" in word:
             only_reads = word[0] == "-"
         at += 1
-        if word[1] != "-":
+        if word[1:2] != "-":
             # Each o of a bundle takes a word of its own: -euo pipefail.
             at += sum(letter in ("C" if call.name == "fish" else "oO") for letter in word[1:])
     if only_reads:
