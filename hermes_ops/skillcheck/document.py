@@ -25,7 +25,8 @@ _COMMENT_LINK = re.compile(
     re.MULTILINE,
 )
 _HIDING = re.compile(
-    r"""<(\w{1,20})\b[^<>]{0,300}?(?:style\s*=\s*["'][^"'<>]{0,200}?(?:display\s*:\s*none|visibility\s*:\s*hidden|"""
+    r"""<(\w{1,20})\b[^<>]{0,300}?(?:style\s*=\s*["'][^"'<>]{0,200}?(?:display\s*:\s*none|"
+    r"visibility\s*:\s*hidden|"""
     r"""font-size\s*:\s*0(?:\.0+)?(?:[a-z%]|;|["'])|opacity\s*:\s*0(?:\.0\d*)?\s*[;"']|"""
     r"""(?<![\w-])color\s*:\s*(?:#fff(?:fff)?\b|white\b|transparent|rgba\([^)]{0,40},\s*0(?:\.0\d*)?\))"""
     r"""(?![^"']{0,200}background)|left\s*:\s*-\d{3,}|text-indent\s*:\s*-\d{3,})|\bhidden(?:[\s>=])|"""
@@ -41,27 +42,35 @@ _TAG = re.compile(r"</?([a-z][\w:.-]{0,40})[^<>]{0,2000}>")
 _ANY_ATTRIBUTE = re.compile(r"""[\w:.-]{1,40}\s*=\s*(?:"([^"]{8,5000})"|'([^']{8,5000})')""")
 # Tags inside a word leave it whole; every other one that is known parts what stands before and after it.
 _IN_WORDS_LIST = """
-    a abbr acronym b bdi bdo big cite code data dfn del em font i ins kbd label mark q rp rt ruby s samp small span
+    a abbr acronym b bdi bdo big cite code data dfn del em font i ins kbd label mark q rp rt ruby s samp
+    small span
     strike strong sub sup time tspan tt u var wbr w:r w:rpr w:t a:r a:rpr a:t r t
 """
 _IN_WORDS = frozenset(_IN_WORDS_LIST.split())
 _BLOCKS_LIST = """
-    address article aside blockquote body br button canvas caption center col colgroup dd desc details dialog div dl
-    dt fieldset figcaption figure footer form frame frameset g h1 h2 h3 h4 h5 h6 head header hr html iframe img input
-    legend li link main map menu meta metadata nav noscript object ol optgroup option p param path pre progress
-    rect section select source summary svg table tbody td template text textarea tfoot th thead title tr track ul
-    video w:p w:br w:tab w:tc w:tr w:cr a:p a:br text:p text:h text:tab text:line-break si row string key value item
+    address article aside blockquote body br button canvas caption center col colgroup dd desc details
+    dialog div dl
+    dt fieldset figcaption figure footer form frame frameset g h1 h2 h3 h4 h5 h6 head header hr html iframe
+    img input
+    legend li link main map menu meta metadata nav noscript object ol optgroup option p param path pre
+    progress
+    rect section select source summary svg table tbody td template text textarea tfoot th thead title tr
+    track ul
+    video w:p w:br w:tab w:tc w:tr w:cr a:p a:br text:p text:h text:tab text:line-break si row string key
+    value item
 """
 _BLOCKS = frozenset(_BLOCKS_LIST.split())
 _GLUED = re.compile(r"[^\W_]\x00*\x01[\x00\x01]*[^\W_]")
 _ORDERS = re.compile(
-    r"\b(?:do|follow|obey|carry out|perform|apply|execute|run)\s+(?:exactly\s+)?(?:what\s+)?(?:the|this|that)\s+(?:\w+\s+)?"
+    r"\b(?:do|follow|obey|carry out|perform|apply|execute|run)\s+(?:exactly\s+)?(?:what\s+)?(?:the|this|"
+    r"that)\s+(?:\w+\s+)?"
     r"(?:block|example|quotation|quote|snippet|order|text|code|line)s?\s+"
     r"(?:says?|tells?|orders?|asks?|(?:above|below)\s+(?:with|using|in)\s+(?:the|your)\s+terminal|"
     r"(?:above|below)\s+says?)"
 )
 _CLASS = re.compile(
-    r"""\.([a-z][\w-]{0,40})\s*\{[^}]{0,300}?(?:font-size\s*:\s*0(?:\.0+)?(?:[a-z%;}]|\s)|display\s*:\s*none|"""
+    r"""\.([a-z][\w-]{0,40})\s*\{[^}]{0,300}?(?:font-size\s*:\s*0(?:\.0+)?(?:[a-z%;}]|\s)|"
+    r"display\s*:\s*none|"""
     r"""visibility\s*:\s*hidden|opacity\s*:\s*0\s*[;}]|(?:left|text-indent)\s*:\s*-\d{3,})"""
 )
 _SILENT = re.compile(r"<(script|style)\b[^>]{0,300}>(.*?)(?:</\1\s*>|\Z)", re.DOTALL)
@@ -104,7 +113,7 @@ class Hidden:
 class Document:
     """A text of a skill with its parts; `is_page` for Markdown and HTML, whose markup has a meaning.
 
-    ``visible`` is what is shown; ``apart`` the same with a blank for every tag, where that makes a difference.
+    ``visible`` is what is shown; ``apart`` the same with a blank for every tag, where that differs.
     """
 
     path: str
@@ -122,7 +131,8 @@ class Document:
         """Whether the page tells its reader to do what a block or an example in it says."""
         return any(
             not re.search(
-                r"\b(?:never|not|don.?t|nobody|cannot)\W+(?:\w+\W+){0,3}$", self.visible[max(0, at - 60) : at]
+                r"\b(?:never|not|don.?t|nobody|cannot)[^\w.\n]+(?:\w+[^\w.\n]+){0,3}$",
+                self.visible[max(0, at - 60) : at],
             )
             for at in (found.start() for found in _ORDERS.finditer(self.visible))
         )

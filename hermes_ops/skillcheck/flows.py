@@ -37,7 +37,8 @@ _READS = re.compile(
     r"stringify|environ|Environ|getenv|vars\(\)|\bcat\b|exec"
 )
 _NETWORK = re.compile(
-    r"https?\.(?:request|get|post)|require\([^()\n]{1,60}\)\.request\(|\bfetch\(|axios|XMLHttpRequest|sendBeacon|WebSocket\(|requests\.(?:post|"
+    r"https?\.(?:request|get|post)|require\([^()\n]{1,60}\)\.request\(|\bfetch\(|axios|XMLHttpRequest|"
+    r"sendBeacon|WebSocket\(|requests\.(?:post|"
     r"get|put|request)|urlopen|http\.client|httpx|aiohttp|"
     r"http\.(?:Post|Get|NewRequest|DefaultClient)|net\.(?:Dial|connect|Socket|createConnection)|reqwest|"
     r"ureq|hyper::|TcpStream|HttpClient|WebClient|HttpURLConnection|"

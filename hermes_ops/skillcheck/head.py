@@ -21,10 +21,12 @@ _GREEDY = re.compile(
     r"\bbefore (?:any|every|all) (?:other )?(?:skill|tool|response|action)s?\b"
 )
 _MASTER_FILES = re.compile(
-    r"(?:^|/)(?:\.env|auth\.json|state\.db|config\.yaml)$|mcp-tokens|\.ssh|\.aws|id_rsa|(?:^|/)\.\.(?:/|$)|^[/~]"
+    r"(?:^|/)(?:\.env|auth\.json|state\.db|config\.yaml)$|mcp-tokens|\.ssh|\.aws|id_rsa|(?:^|/)\.\.(?:/|$)|"
+    r"^[/~]"
 )
 _SECRET_NAMES = re.compile(
-    r"^(?:ANTHROPIC|OPENAI|OPENROUTER|DEEPSEEK|GEMINI|GOOGLE|NOUS|AWS_SECRET|AZURE|GITHUB|HERMES|SSH|SUDO|TELEGRAM|DISCORD|SLACK)\w*(?:KEY|TOKEN|SECRET|PASSWORD)\w*$"
+    r"^(?:ANTHROPIC|OPENAI|OPENROUTER|DEEPSEEK|GEMINI|GOOGLE|NOUS|AWS_SECRET|AZURE|GITHUB|HERMES|SSH|SUDO|"
+    r"TELEGRAM|DISCORD|SLACK)\w*(?:KEY|TOKEN|SECRET|PASSWORD)\w*$"
 )
 
 
@@ -36,7 +38,7 @@ def topic_of(text: str) -> Topic:
         return Topic()
     about = f"{values.get('name', '')} {values.get('description', '')}".lower()[:2000]
     is_security = ABOUT_ATTACKS.search(about) is not None or re.search(r"\bsecur", about) is not None
-    return Topic(is_security, STRONGLY.search(about) is not None, about)
+    return Topic(is_security, STRONGLY.search(about) is not None)
 
 
 def head(path: str, text: str) -> list[Hit]:

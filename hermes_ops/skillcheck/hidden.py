@@ -32,10 +32,12 @@ _LESSON = re.compile(
 )
 _PRIVATE = re.compile(
     r"\.hermes/(?:\.env|auth\.json)|\.ssh\b|\bid_(?:rsa|ed25519)\b|\.aws/|\.netrc|\bcredentials?\b|"
-    r"\b(?:api|ssh|private|access|secret)[ _-]?keys?\b|\b(?:github|access|auth|saved|session)\w* tokens?\b|\bpasswords?\b"
+    r"\b(?:api|ssh|private|access|secret)[ _-]?keys?\b|\b(?:github|access|auth|saved|session)\w* tokens?\b|"
+    r"\bpasswords?\b"
 )
 _TOLD = re.compile(
-    r"\b(?:assistant|agent|llm|language model|hermes|claude|chatgpt|(?:you|then|when you) (?:must|should|open|read|call|"
+    r"\b(?:assistant|agent|llm|language model|hermes|claude|chatgpt|(?:you|then|when you) (?:must|should|"
+    r"open|read|call|"
     r"find|add|send))\b"
 )
 _HARMLESS_COMMENT = re.compile(

@@ -37,7 +37,9 @@ _INSTALLERS_LIST = """
     pkgs.tailscale.com pkgs.k8s.io dl.k8s.io packages.gitlab.com gitlab.com
     s3.amazonaws.com/session-manager-downloads code-server.dev coder.com supabase.com turso.tech
     get.tur.so neon.tech planetscale.com cli.doppler.com cli.infisical.com install.direnv.net direnv.net
-    nix.dev platform.sh warp.dev githubcli.com omz.sh install.ohmyz.sh
+    nix.dev platform.sh warp.dev githubcli.com omz.sh install.ohmyz.sh ohmyposh.dev install.pi-hole.net
+    rclone.org get.chezmoi.io getmic.ro fluxcd.io wasmtime.dev get.wasmer.io get.netdata.cloud moonrepo.dev
+    install.surrealdb.com getcroc.schollz.com cdn.coollabs.io install.zerotier.com pkgs.netbird.io dotenvx.sh
 """
 _INSTALLERS = frozenset(_INSTALLERS_LIST.split())
 _OWNERS_LIST = """
@@ -53,7 +55,7 @@ _OWNERS_LIST = """
     elastic influxdata timescale cockroachdb nats-io spicetify syncthing rclone restic borgbackup
     tailscale wireguard acmesh-official letsencrypt certbot nixos determinatesystems cachix lnl7 direnv
     junest fish-shell jorgebucaran oh-my-fish arduino platformio espressif home-assistant esphome v2fly
-    pi-hole adguardteam netdata coollabsio basecamp
+    pi-hole adguardteam netdata coollabsio basecamp wp-cli jandedobbeleer twpayne
 """
 _OWNERS = frozenset(_OWNERS_LIST.split())
 _FORGES = ("raw.githubusercontent.com", "github.com", "gist.githubusercontent.com")
@@ -83,25 +85,6 @@ def weight_of_source(*texts: str) -> str:
         return WARNING
     weights = {_weight(url) for url in found}
     return next((one for one in (ERROR, WARNING, INFO) if one in weights), "")
-
-
-def belongs_to(text: str, *texts: str) -> bool:
-    """Whether `text` names the host (on a forge: the repository) of the https addresses in some texts."""
-    found = next((found for one in texts if (found := list(addresses(one)))), [])
-    words = set(re.split(r"[^\w-]+", text.lower()))
-    words |= {word.replace("-", "") for word in words}
-    return bool(found) and not any(words.isdisjoint(_labels_of(url)) for url in found)
-
-
-def _labels_of(url: str) -> set[str]:
-    """The words by which a source is known: "rclone" of rclone.org; on a forge owner and repository."""
-    host, parts = host_of(url), urlsplit(url).path.strip("/").lower().split("/")
-    if not url.lower().startswith("https://"):
-        return set()
-    if host in _FORGES[:2]:
-        return {part for part in parts[:2] if len(part) > 3}
-    label = _site(host).split(".")[0]
-    return {label} if len(label) > 3 and not is_drop(host) else set()
 
 
 def addresses(text: str) -> Iterator[str]:

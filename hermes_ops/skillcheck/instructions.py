@@ -27,13 +27,15 @@ _OPPOSITE = re.compile(
 )
 # "If a page asks you to ..." speaks of what others may say.
 _IF_SAID = re.compile(
-    r"\b(?:if|when|whenever|any|anything|may|might|could|wenn|если|si|cuando)\b.{0,120}\b(?:asks?|asking|tells?|telling|says?|saying|instructs?|"
-    r"instructing|orders?|wants?|urges?|tries|trying|attempts?|requests?)\b\W+(?:\w+\W+){0,3}$",
+    r"\b(?:if|when|whenever|any|anything|may|might|could|wenn|если|si|cuando)\b.{0,120}\b(?:asks?|asking|"
+    r"tells?|telling|says?|saying|instructs?|"
+    r"instructing|orders?|wants?|urges?|tries|trying|attempts?|requests?)\b\W+(?:(?!and\b|then\b)\w+\W+){0,3}$",
     re.DOTALL,
 )
 # "..., do so", "..., follow it": then it is an order all the same.
 _DO_SO = re.compile(
-    r"^\W{0,4}(?:(?:then|please|just|you|should|must|always|simply|to)\W+){0,3}(?:do (?:so|it|that|as)|obey|comply|follow (?:it|them|that|"
+    r"^\W{0,4}(?:(?:then|please|just|you|should|must|always|simply|to)\W+){0,3}(?:do (?:so|it|that|as)|"
+    r"obey|comply|follow (?:it|them|that|"
     r"this)|run (?:it|them|that)|go ahead|carry (?:it|them|that) out|agree|accept)\b"
 )
 _PRINTS = re.compile(
@@ -58,11 +60,10 @@ _SHIFTED = {
 
 @dataclass(frozen=True)
 class Topic:
-    """What a skill is about, by its own name and description (`about`): security, or attacks as such."""
+    """What a skill is about, by its own name and description: security, or attacks as such."""
 
     is_security: bool = False
     is_attacks: bool = False
-    about: str = ""
 
 
 def instructions(page: Document, topic: Topic, *, is_code: bool = False) -> list[Hit]:

@@ -12,8 +12,8 @@ from itertools import islice
 
 from ..guard.verdict import Found, Verdict
 from .fold import visible
-from .hosts import belongs_to, weight_of_source
-from .instructions import Topic, limited
+from .hosts import weight_of_source
+from .instructions import limited
 from .rules import ERROR, INFO, WARNING, Hit
 
 PAGE, SCRIPT, UNSEEN = (
@@ -85,14 +85,10 @@ def unseen(path: str, line: int, command: str) -> list[Hit]:
     return limited(hits_of(shell(command), UNSEEN, path, line, [command]))
 
 
-def hits_of(
-    found: Iterable[Found], where: str, path: str, first: int, lines: list[str], topic: Topic | None = None
-) -> Iterator[Hit]:
+def hits_of(found: Iterable[Found], where: str, path: str, first: int, lines: list[str]) -> Iterator[Hit]:
     text = "\n".join(lines)
     for one in islice(found, MAX_FOUND):
         rule, severity = _weight(one, where, text)
-        if severity == WARNING and rule == "skill.remote-code" and topic is not None:
-            severity = INFO if belongs_to(topic.about, one.part, one.why, text) else WARNING
         if severity:
             number, line = place(one.part, lines)
             shown = visible(line.strip() or one.part)

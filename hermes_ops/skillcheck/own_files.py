@@ -1,7 +1,7 @@
 """The agent's own files and protections, where a skill wants them written, read or switched off.
 
-The command guard judges commands; this is for the same in words, in blocks of configuration, and for files that
-every session reads.
+The command guard judges commands; this is for the same in words, in blocks of configuration, and for files
+that every session reads.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ _WANTED: tuple[tuple[str, str, str, re.Pattern[str]], ...] = (
         WARNING,
         "writes into files that every session reads or the host runs",
         re.compile(
-            rf"(?:>>?|\btee(?: -a)?)\s*[\"']?{_PERSISTENT}|\b(?:cp|mv|install|ln) [^\n|;&]{1, 200}?\s[\"']?{_PERSISTENT}"
+            rf"(?:>>?|\btee(?: -a)?)\s*[\"']?{_PERSISTENT}|\b(?:cp|mv|install|ln) [^\n|"
+            rf";&]{{1,200}}?\s[\"']?{_PERSISTENT}"
         ),
     ),
     (
@@ -43,7 +44,8 @@ _WANTED: tuple[tuple[str, str, str, re.Pattern[str]], ...] = (
         "switches the command guard or the plugin that holds it off",
         re.compile(
             r"^[ \t>]*mode\s*=\s*[\"']report[\"']|^[ \t>]*\[\[off\]\]|"
-            r"^[ \t>]*disabled:\s*(?:\[[^\]\n]*\bhermes-ops\b|\n(?:[ \t>]*-[^\n]*\n){0,20}?[ \t>]*-\s*[\"']?hermes-ops\b)",
+            r"^[ \t>]*disabled:\s*(?:\[[^\]\n]*\bhermes-ops\b|\n(?:[ \t>]*-[^\n]*\n){0,20}?[ "
+            r"\t>]*-\s*[\"']?hermes-ops\b)",
             re.MULTILINE,
         ),
     ),
@@ -62,8 +64,10 @@ _WANTED: tuple[tuple[str, str, str, re.Pattern[str]], ...] = (
         WARNING,
         "installs packages from a bare number or without https",
         re.compile(
-            r"--(?:extra-)?(?:index-url|registry|find-links)[= ]\s*[\"']?(?:http://(?!localhost|127\.|\[::1\]|10\.|192\.168\."
-            r"|172\.(?:1[6-9]|2\d|3[01])\.|[\w.-]+\.(?:local|lan|internal|test)\b)|https://\d+\.\d+\.\d+\.\d+)[^\s\"'`]+"
+            r"--(?:extra-)?(?:index-url|registry|find-links)[= ]\s*[\"']?(?:http://(?!localhost|127\.|"
+            r"\[::1\]|10\.|192\.168\."
+            r"|172\.(?:1[6-9]|2\d|3[01])\.|[\w.-]+\.(?:local|lan|internal|test)\b)|"
+            r"https://\d+\.\d+\.\d+\.\d+)[^\s\"'`]+"
         ),
     ),
     (
@@ -80,7 +84,8 @@ _WANTED: tuple[tuple[str, str, str, re.Pattern[str]], ...] = (
 _PAGE_ONLY = ("skill.protection", "skill.persist", "skill.credentials")
 _GUARD_FILE = re.compile(r"guard\.toml|hermes[- ]ops", re.IGNORECASE)
 _HOOK = re.compile(
-    r"(?:^|/)(?:pre|post|prepare|commit|update|push|applypatch|reference)-(?:commit|push|merge|checkout|rewrite|receive|"
+    r"(?:^|/)(?:pre|post|prepare|commit|update|push|applypatch|reference)-(?:commit|push|merge|checkout|"
+    r"rewrite|receive|"
     r"update|rebase|msg|commit-msg|transaction|applypatch|index-change)$"
 )
 _NETWORK = re.compile(
@@ -90,7 +95,8 @@ _CODING = re.compile(
     r"^[^\n]*\n?[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)|^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)"
 )
 _DISGUISES_LIST = """
-    unicode_escape raw_unicode_escape utf_7 utf7 u7 rot13 rot_13 hex hex_codec base64 base64_codec zlib zip bz2 uu
+    unicode_escape raw_unicode_escape utf_7 utf7 u7 rot13 rot_13 hex hex_codec base64 base64_codec zlib zip
+    bz2 uu
     quopri punycode idna undefined
 """
 _DISGUISES = frozenset(_DISGUISES_LIST.split())

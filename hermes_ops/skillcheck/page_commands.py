@@ -63,7 +63,7 @@ def page_commands(document: Document, topic: Topic) -> list[Hit]:
     for fence in document.fences[:MAX_SNIPPETS]:
         found, lines = _fence_findings(fence)
         excused = not document.has_orders and _is_warned(document.around(fence.start, fence.end), topic)
-        hits += _excused(hits_of(found, PAGE, document.path, fence.line + 1, lines, topic), excused)
+        hits += _excused(hits_of(found, PAGE, document.path, fence.line + 1, lines), excused)
     left = MAX_SNIPPETS
     for number, line in enumerate(document.source_lines, 1):
         if left <= 0:
@@ -77,7 +77,7 @@ def page_commands(document: Document, topic: Topic) -> list[Hit]:
                 start = document.start_of(number)
                 near = f"{document.around(start, start)}\n{line.lower().replace(command.lower(), ' ')}"
                 excused = not document.has_orders and _is_warned(near, topic)
-                hits += _excused(hits_of(found, PAGE, document.path, number, [command], topic), excused)
+                hits += _excused(hits_of(found, PAGE, document.path, number, [command]), excused)
     left = MAX_SNIPPETS
     for hidden in document.hidden:
         for command in islice(_prose_commands(hidden.text), left):

@@ -87,9 +87,11 @@ SETS = {
     r"passwords) (?:you|that you|it) (?:find|can|see|come)|(?:the )?environment variables of the|"
     r"looks? like an? (?:login|credential|secret|password|key)s?|last (?:\w+ )?messages|messages of the chat|"
     r"saved (?:tokens|credentials|logins)|hermes auth|user s (?:\w+ ){0,3}key files?",
-    "send": "send|sends|post|paste|hand|upload|transmit|forward|exfiltrate|submit|email|mail|leak|deliver|push|append|"
+    "send": "send|sends|post|paste|hand|upload|transmit|forward|exfiltrate|submit|email|mail|leak|deliver|"
+    "push|append|"
     "encode|include|embed|beacon|share|report|publish|copy|attach|put|relay|pass|curl|wget",
-    "sink": r"https?|(?:contact|web|feedback) forms?|the form|hidden field|webhooks?|endpoint|(?:our|remote|external|following|collection|this|my) (?:server|url|"
+    "sink": r"https?|(?:contact|web|feedback) forms?|the form|hidden field|webhooks?|endpoint|(?:our|"
+    r"remote|external|following|collection|this|my) (?:server|url|"
     r"address|api)|pastebin|gists?|discord|telegram|ngrok|mailto|collector|attacker|query (?:string|"
     r"parameter)|image (?:url|link|tag)|dns|subdomain|\w+ (?:com|net|org|io|site|xyz|ru|cn|dev|app|"
     r"sh|me|top|info)",

@@ -31,7 +31,8 @@ PHRASES: tuple[Phrase, ...] = (
         "<drop> (?:everything|all|all of the) (?:above|before this|prior to this|that came before)",
         "<drop> (?:what|whatever|anything|everything) {3}(?:system|developer|operator|user) {2}(?:says?|said|"
         "wants?|told|tells)",
-        "(?:set|put|leave) aside (?:what|whatever|everything|anything|all) {2}(?:operator|developer|user|system) "
+        "(?:set|put|leave) aside (?:what|whatever|everything|anything|all) {2}(?:operator|developer|user|"
+        "system) "
         "{2}(?:wrote|said|says|told|wants)",
         "(?:pay no heed|pay no mind|close your ears) to (?:what|whatever|anything|everything|all)",
         "(?:your )?new (?:instructions?|orders|directives?) (?:are|is) {3}(?:to )?(?:ignore|send|upload|"
@@ -69,7 +70,8 @@ PHRASES: tuple[Phrase, ...] = (
         "(?:takes?|has|have|taking|having) (?:absolute |full |higher )?(?:precedence|priority) over "
         "{3}(?:system|user|safety|developer) {1}<orders>",
         "supersedes? (?:all|any) {2}<firm>",
-        "(?:outranks?|overrules?|trumps?) (?:what |whatever |anything )?(?:the )?(?:system|developer|user|operator)s?",
+        "(?:outranks?|overrules?|trumps?) (?:what |whatever |anything )?(?:the )?(?:system|developer|user|"
+        "operator)s?",
     ),
     *phrase(
         "skill.role",
@@ -110,11 +112,14 @@ PHRASES: tuple[Phrase, ...] = (
         "(?:hide|conceal|hiding|concealing|mask) (?:this|these|it|all of this|your (?:actions?|activity|"
         "tracks)|the fact|that you|what you) {5}<user>",
         "behind the user s back",
-        "leave no (?:trace|sign|mark|mention) {4}(?:what you (?:write|say|answer)|replies|reply|answer|summary|"
+        "leave no (?:trace|sign|mark|mention) {4}(?:what you (?:write|say|answer)|replies|reply|answer|"
+        "summary|"
         "output|report|log|chat)",
-        "leave (?:this|that|it|these|them) out of (?:your|the) {2}(?:summary|reply|replies|answer|report|response|"
+        "leave (?:this|that|it|these|them) out of (?:your|the) {2}(?:summary|reply|replies|answer|report|"
+        "response|"
         "output)",
-        "<user> {3}(?:does not|doesn t|do not|don t|need not) (?:have to |need to )?(?:know|hear|learn) (?:that|about|"
+        "<user> {3}(?:does not|doesn t|do not|don t|need not) (?:have to |need to )?(?:know|hear|learn) "
+        "(?:that|about|"
         "of) {2}(?:this|it|you|each|every|after|step)",
         "<quietly> (?:and )?{2}(?:send|upload|post|forward|transmit|exfiltrate|collect|harvest|copy|append|"
         "steal|leak|read)",
@@ -126,7 +131,8 @@ PHRASES: tuple[Phrase, ...] = (
         "if (?:the |your )?(?:user|human|operator|anyone|somebody|someone) (?:asks?|inquires?|questions?|"
         "complains?|notices) {8}(?:deny|lie|pretend|claim|act as if|feign|make up|say (?:that )?(?:you|it|"
         "there) (?:do not|don t|did not|didn t|was|were|is|are|know))",
-        "<not> (?:include|leave|write|log|record|list|put) {3}(?:this|these|any trace|the above) {3}(?:summary|"
+        "<not> (?:include|leave|write|log|record|list|put) {3}(?:this|these|any trace|the above) "
+        "{3}(?:summary|"
         "report|answer|reply|response|log|transcript) {3}<user>",
         r"не (?:сообщаи|сообщай|говори|рассказываи|рассказывай|упоминаи|упоминай|показываи|показывай|"
         r"раскрываи|раскрывай)(?:те)? {3}(?:пользовател\w+|человек\w*|владельц\w+) {2}(?:об этом|о том|что|"
@@ -195,14 +201,16 @@ PHRASES: tuple[Phrase, ...] = (
         "never|none|auto)",
         "(?:set|export|enable|turn on) {1}hermes yolo mode",
         "(?:enable|turn on|switch to|use|enter|run in|with) yolo(?: mode)?",
-        "(?:approve|accept|confirm|allow) {1}(?:every|all|any|each) {2}(?:commands?|approvals?|prompts?|tool calls?|"
+        "(?:approve|accept|confirm|allow) {1}(?:every|all|any|each) {2}(?:commands?|approvals?|prompts?|"
+        "tool calls?|"
         "confirmations?) {4}(?:behalf|unasked|for the user|without asking)",
     ),
     *phrase(
         "skill.protection",
         WARNING,
         "asks for a protection to be switched off",
-        "(?:commands?|tools?|tool calls?|scripts?|purchases?) {2}(?:never|do not|don t|no longer) (?:needs?|requires?) "
+        "(?:commands?|tools?|tool calls?|scripts?|purchases?) {2}(?:never|do not|don t|no longer) "
+        "(?:needs?|requires?) "
         "{2}(?:approval|approvals|permission)",
         "<user> has (?:pre approved|preapproved|already approved) {1}(?:every|all|any|each|everything)",
         "(?:disable|deactivate|turn off|switch off|exclude {4}from) {2}(?:your )?{1}(?:antivirus|anti virus|"
@@ -227,7 +235,8 @@ PHRASES: tuple[Phrase, ...] = (
         "tells?|responds?|replies)",
         "(?:do|follow|execute|run|obey) (?:exactly )?(?:whatever|everything|anything|what) (?:it|they|the "
         "(?:page|file|response|answer|server|text)) (?:says?|tells?|asks?|contains?|returns?|orders?)",
-        "(?:fetch|get|download|open|read|load|retrieve) {3}https? {10}(?:md|txt) {6}(?:follow|obey|carry out|execute|"
+        "(?:fetch|get|download|open|read|load|retrieve) {3}https? {10}(?:md|txt) {6}(?:follow|obey|carry "
+        "out|execute|"
         "do) {3}(?:instructions?|steps|orders|what it|it says)",
         "what (?:it|the page|the file) says is {4}(?:rest of|part of) {2}(?:skill|instructions|prompt)",
         "(?:fetch|download|curl|retrieve|load) {8}https? {12}(?:and|then) {2}(?:follow|execute|obey|carry "

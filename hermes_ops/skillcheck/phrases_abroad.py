@@ -1,4 +1,4 @@
-"""The most common instructions against the user in further languages, as patterns over words without accents."""
+"""The most common instructions against the user in further languages, over words without accents."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ ABROAD: tuple[Phrase, ...] = (
         ERROR,
         _DROPS,
         # Dutch, Swedish, Danish and Norwegian, Finnish
-        "(?:negeer|vergeet|sla) {3}(?:eerdere|vorige|voorgaande|bovenstaande) {1}(?:instructies|opdrachten|regels|"
+        "(?:negeer|vergeet|sla) {3}(?:eerdere|vorige|voorgaande|bovenstaande) {1}(?:instructies|opdrachten|"
+        "regels|"
         "aanwijzingen)",
-        "(?:glom|ignorera|bortse fran) {3}(?:tidigare|foregaende|ovanstaende) {1}(?:instruktioner|anvisningar|"
+        "(?:glom|ignorera|bortse fran) {3}(?:tidigare|foregaende|ovanstaende) {1}(?:instruktioner|"
+        "anvisningar|"
         "regler)",
-        "(?:glem|ignorer|ignorér|se bort fra) {3}(?:tidligere|forrige|foregaende|ovenstaende) {1}(?:instruktioner|"
+        "(?:glem|ignorer|ignorér|se bort fra) {3}(?:tidligere|forrige|foregaende|ovenstaende) "
+        "{1}(?:instruktioner|"
         "instruksjoner|instrukser|regler)",
         "(?:unohda|ohita) {2}(?:kaikki )?(?:aiemmat|edelliset|aikaisemmat) (?:ohjeet|saannot)",
         # Czech and Slovak, Hungarian, Romanian, Vietnamese, Greek
@@ -48,9 +51,11 @@ ABROAD: tuple[Phrase, ...] = (
         _SENDS,
         "(?:stuur|verzend|upload) {5}(?:sleutel\\w*|wachtwoord\\w*|geheim\\w*|id rsa|env|inhoud) {8}(?:naar) "
         "{3}(?:https?|server|adres|webhook)",
-        "(?:skicka|ladda upp) {5}(?:nyckel\\w*|losenord\\w*|hemlighet\\w*|id rsa|env|innehall\\w*) {8}(?:till) "
+        "(?:skicka|ladda upp) {5}(?:nyckel\\w*|losenord\\w*|hemlighet\\w*|id rsa|env|innehall\\w*) "
+        "{8}(?:till) "
         "{3}(?:https?|server\\w*|adress\\w*|webhook)",
-        "(?:id rsa|hermes env|aws credentials|auth json) {4}(?:stuur|skicka|send|posli|poslete|gui|στείλε|στειλε) "
+        "(?:id rsa|hermes env|aws credentials|auth json) {4}(?:stuur|skicka|send|posli|poslete|gui|στείλε|"
+        "στειλε) "
         "{8}(?:https?)",
     ),
 )  # fmt: skip

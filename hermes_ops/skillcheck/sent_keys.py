@@ -1,4 +1,4 @@
-"""Keys of well-known services that a text sends to somebody else: in an address, a header, a call, an image."""
+"""Keys of well-known services that a text sends to somebody else: by address, header, call or image."""
 
 from __future__ import annotations
 
@@ -15,15 +15,19 @@ MAX_CALL = 800  # characters of one call or command
 
 # Whose key it is, by the beginning of its name; hosts that it is meant for, domains below them too.
 _MODELS = (
-    "openai.com", "openai.azure.com", "anthropic.com", "openrouter.ai", "deepseek.com", "googleapis.com", "groq.com",
+    "openai.com", "openai.azure.com", "anthropic.com", "openrouter.ai", "deepseek.com", "googleapis.com",
+    "groq.com",
     "mistral.ai", "together.xyz", "together.ai", "fireworks.ai", "x.ai", "nousresearch.com", "cohere.com",
-    "perplexity.ai", "huggingface.co", "cerebras.ai", "deepinfra.com", "novita.ai", "siliconflow.cn", "aliyuncs.com",
+    "perplexity.ai", "huggingface.co", "cerebras.ai", "deepinfra.com", "novita.ai", "siliconflow.cn",
+    "aliyuncs.com",
     "moonshot.cn", "moonshot.ai", "z.ai", "bigmodel.cn", "minimax.chat", "minimaxi.com", "replicate.com",
-    "cloudflare.com", "helicone.ai", "portkey.ai", "litellm.ai", "elevenlabs.io", "nvidia.com", "githubcopilot.com",
+    "cloudflare.com", "helicone.ai", "portkey.ai", "litellm.ai", "elevenlabs.io", "nvidia.com",
+    "githubcopilot.com",
     "azure.com",
 )  # fmt: skip
 _OWNERS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    *((name, _MODELS) for name in ("OPENAI", "ANTHROPIC", "OPENROUTER", "DEEPSEEK", "GEMINI", "GROQ", "MISTRAL", "NOUS",
+    *((name, _MODELS) for name in ("OPENAI", "ANTHROPIC", "OPENROUTER", "DEEPSEEK", "GEMINI", "GROQ",
+                                   "MISTRAL", "NOUS",
                                    "XAI", "TOGETHER", "COHERE", "PERPLEXITY")),
     ("GITHUB", ("github.com", "githubusercontent.com", "ghcr.io", "githubcopilot.com", "github.dev")),
     ("GH", ("github.com", "githubusercontent.com", "ghcr.io", "githubcopilot.com")),
@@ -40,7 +44,8 @@ _OWNERS: tuple[tuple[str, tuple[str, ...]], ...] = (
 _NAMES = "|".join(name for name, _ in _OWNERS)
 _KEY = re.compile(rf"(?<![A-Z_])({_NAMES})(?:_[A-Z0-9]+)*_(?:KEY|TOKEN|SECRET|PASSWORD|PAT)(?![A-Z])")
 _USED = re.compile(
-    rf"(?:\$\{{?|%|environ(?:\.get)?[\[(]\s*[\"']|getenv\(\s*[\"']|process\.env(?:\.|\[[\"'])|env\[[\"'])({_KEY.pattern})"
+    rf"(?:\$\{{?|%|environ(?:\.get)?[\[(]\s*[\"']|getenv\(\s*[\"']|process\.env(?:\.|\[[\"'])|"
+    rf"env\[[\"'])({_KEY.pattern})"
 )
 _CALL = re.compile(
     r"\b(?:curl|wget|https?ie|xh|Invoke-(?:WebRequest|RestMethod)|iwr|irm)\s|"

@@ -1,5 +1,7 @@
 """The scan measured on clean and malicious skills; `pytest -s` prints the figures."""
 
+import base64
+import json
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,23 @@ from hermes_ops.skillcheck.scan import scan
 from tests.ops.dirty_skills import Files, samples, write
 from tests.ops.later_dirty_skills import later_samples
 
-CLEAN = Path(__file__).parent / "corpora" / "clean_skills"
+CORPORA = Path(__file__).parent / "corpora"
+CLEAN = CORPORA / "clean_skills"
+
+
+def strangers(which: str) -> dict[str, Files]:
+    """Samples that somebody wrote who knew the documentation alone; each file lies there in pieces."""
+    found: dict[str, Files] = {}
+    for line in (CORPORA / "malicious_skills.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        content: object = ("link", row.get("link"))
+        if "text" in row:
+            content = "".join(row["text"]).encode()
+        elif "base64" in row:
+            content = base64.b64decode("".join(row["base64"]))
+        if row["set"] == which:
+            found.setdefault(row["skill"], {})["".join(row["file"])] = content
+    return found
 
 
 def severities(folder: Path) -> set[str]:
@@ -31,7 +49,7 @@ def recall(folder: Path, dirty: dict[str, Files]) -> tuple[float, float, list[st
 
 def test_clean_skills_raise_no_error_and_hardly_a_warning():
     folders = sorted(CLEAN.iterdir())
-    assert len(folders) >= 60
+    assert len(folders) >= 150
     found = {folder.name: severities(folder) for folder in folders}
     errors = [name for name, seen in found.items() if "error" in seen]
     warned = [name for name, seen in found.items() if not seen.isdisjoint({"error", "warning"})]
@@ -42,11 +60,16 @@ def test_clean_skills_raise_no_error_and_hardly_a_warning():
 
 @pytest.mark.parametrize(
     ("dirty", "least_errors", "least_seen"),
-    [(samples(), 0.93, 1.0), (later_samples(), 0.90, 0.97)],
-    ids=["ours", "later"],
+    [
+        (samples(), 0.93, 1.0),
+        (later_samples(), 0.90, 0.97),
+        (strangers("first"), 0.75, 0.98),
+        (strangers("variant"), 0.60, 0.98),
+    ],
+    ids=["ours", "later", "strangers", "variants"],
 )
 def test_malicious_skills_are_seen_in_every_disguise(tmp_path, dirty, least_errors, least_seen):
-    assert len(dirty) >= 40
+    assert len(dirty) >= 20
     errors, seen, missed = recall(tmp_path, dirty)
     print(
         f"\n{len(dirty)} malicious skills: error {errors:.3f}, at least a warning {seen:.3f}, missed {missed}"
