@@ -127,7 +127,13 @@ def test_an_agent_cannot_accept_a_policy_and_its_calls_are_learned_from(
     policy.write_text("mode = 'report'\n")
     accept = f"{sys.executable} -m hermes_ops guard accept --yes"
     tries = home.project / "tries.sh"
-    tries.write_text(f"export PYTHONPATH={CHECKOUT}\n{accept}\nenv -u HERMES_SESSION_ID {accept}\n")
+    # The last one is cut off from the agent: no variable of it, no process above it.
+    variables = f"PATH=$PATH HOME=$HOME HERMES_HOME={home.path} PYTHONPATH={CHECKOUT}"
+    tries.write_text(
+        f"export PYTHONPATH={CHECKOUT}\n{accept}\nenv -u HERMES_SESSION_ID {accept}\n"
+        f"said=$(mktemp)\n(env -i {variables} setsid sh -c '{accept} > '$said' 2>&1; echo end >> '$said &)\n"
+        "until grep -q end $said; do sleep 0.1; done\ncat $said\n"
+    )
     code = (
         "import os, subprocess\n"
         "clean = {k: v for k, v in os.environ.items() if not k.startswith('HERMES_RPC')}\n"
@@ -141,7 +147,7 @@ def test_an_agent_cannot_accept_a_policy_and_its_calls_are_learned_from(
     )
     assert home.one_shot("Go on.").returncode == 0
     said = [message for message in server.requests[-1].body["messages"] if message["role"] == "tool"]
-    assert [message["content"].count("only a person accepts a policy") for message in said] == [2, 2], said
+    assert [message["content"].count("only a person accepts a policy") for message in said] == [3, 3], said
     assert not (home.path / "ops" / "guard" / "accepted.json").exists()
     policy.unlink()
 
