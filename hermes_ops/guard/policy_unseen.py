@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from .judge.beyond import LONGEST
 from .judge.budget import Budget
 from .judge.judge import Surroundings, judge_shell
 from .policy_rules import FAMILY, Rule
@@ -31,7 +32,8 @@ def findings(rules: Sequence[Rule], text: str, where: Surroundings | None) -> li
     families = tuple(rule.family() for rule in rules)
     places: dict[int, str] = {}
     named = ""
-    plain = text.translate(_QUOTES)
+    is_long = len(text) > LONGEST
+    plain = "" if is_long else text.translate(_QUOTES)
     for rule in rules:
         words = rule.telling()
         if not words:
@@ -41,6 +43,8 @@ def findings(rules: Sequence[Rule], text: str, where: Surroundings | None) -> li
             places |= dict.fromkeys(found, word)
             if found or _places(plain, word):
                 named = named or word
+    if not named and is_long:
+        return [_asked("", f"it has {len(text)} characters")]
     if not named:
         unnamed = _UNNAMED.search(text) if len(text) > _SHORT else None
         return [_asked(unnamed[0].strip(), "which programs it runs is not spelled out")] if unnamed else []
