@@ -1,7 +1,7 @@
 """`<home>/ops/skills.toml`: findings that somebody has looked at and accepts, each with a reason and an end.
 
 [[accept]]
-finding = "skill.remote-code:deploy/SKILL.md/1a2b3c4d"   # the id that the scan prints
+finding = "skill.remote-code:deploy/SKILL.md/1a2b3c4d5e6f"   # the id that the scan prints
 reason = "the installer of our own tool"
 until = 2027-03-31
 

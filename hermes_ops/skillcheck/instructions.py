@@ -38,6 +38,7 @@ _DO_SO = re.compile(
     r"obey|comply|follow (?:it|them|that|"
     r"this)|run (?:it|them|that)|go ahead|carry (?:it|them|that) out|agree|accept)\b"
 )
+_NOT_FORGET = re.compile(r"(?:forget|neglect) to\b")  # "never forget to ignore ..."
 _PRINTS = re.compile(
     r"\b(?:print|echo|printf|puts|console\.\w+|write(?:ln|-output|-host)?|say|display|cat)\b"
 )
@@ -161,7 +162,8 @@ def _looks_dressed(written: list[str], words: str) -> bool:
 def _weighed(page: Document, topic: Topic, phrase: Phrase, found: Found, is_code: bool) -> tuple[str, str]:
     """The severity of a match where it stands, and a word on why; "" when it is none."""
     before, after = page.sentence(found.start, found.end)
-    if phrase.pardoned and not _DO_SO.match(after) and (_OPPOSITE.search(before) or _IF_SAID.search(before)):
+    is_order = _DO_SO.match(after) or _NOT_FORGET.match(found.words)
+    if phrase.pardoned and not is_order and (_OPPOSITE.search(before) or _IF_SAID.search(before)):
         return "", ""
     if (
         phrase.rule == "skill.hide"
