@@ -118,12 +118,17 @@ class Invocation:
         """
         for arg in self.argv[1:]:
             text = arg.text
+            if text[:1] != "-":
+                continue
             if text == "--":
                 return False
-            if text.startswith("--"):
+            if text[1:2] == "-":
                 given = text.partition("=")[0]
-                if any(given == name or (len(given) > 4 and name.startswith(given)) for name in names):
-                    return True
-            elif text.startswith("-") and len(text) > 1 and any(letter in text[1:] for letter in letters):
-                return True
+                for name in names:
+                    if given == name or (len(given) > 4 and name.startswith(given)):
+                        return True
+            else:
+                for letter in letters:
+                    if letter in text[1:]:
+                        return True
         return False

@@ -183,7 +183,7 @@ def secret_of(
     `whole`: the path is packed or sent with all that is below it, so a home or the root counts as well.
     Public halves, known hosts and example files are no credentials.
     """
-    if not path or path[0] == "-" or (not whole and not _WORTH_A_LOOK.search(path)):
+    if not path or path[0] == "-":
         return None
     if len(path) < _LONG:
         return _found_again(path, cwd, home, hermes_home, whole)
@@ -191,6 +191,8 @@ def secret_of(
 
 
 def _found(path: str, cwd: str | None, home: str, hermes_home: str, whole: bool) -> str | None:
+    if not whole and not _WORTH_A_LOOK.search(path):
+        return None
     located = locate(path, cwd, home, hermes_home)
     kind = _kind(components(located.path), located.everything, home, hermes_home, whole)
     if kind is None:
