@@ -29,11 +29,11 @@ _INSTALLERS_LIST = """
     install.julialang.org cli.github.com packages.microsoft.com cloud.google.com sdk.cloud.google.com
     awscli.amazonaws.com apt.releases.hashicorp.com rpm.releases.hashicorp.com releases.hashicorp.com
     install.meteor.com brew.sh get.rvm.io rvm.io get.pulumi.com get.please.build nodejs.org go.dev
-    dl.google.com golang.org pypi.org bootstrap.pypa.io files.pythonhosted.org registry.npmjs.org
+    dl.google.com golang.org bootstrap.pypa.io
     rubygems.org storage.googleapis.com/golang get.opentofu.org get.acme.sh acme.sh
-    install.goreleaser.com carapace.sh get.nexte.st cdn.jsdelivr.net/gh/devcontainers mirrors.aliyun.com
-    mirrors.tuna.tsinghua.edu.cn micro.mamba.pm repo.anaconda.com repo.continuum.io developer.arm.com
-    dot.net dotnet.microsoft.com builds.dotnet.microsoft.com get.activated.win download.pytorch.org
+    install.goreleaser.com carapace.sh get.nexte.st cdn.jsdelivr.net/gh/devcontainers
+    micro.mamba.pm repo.anaconda.com repo.continuum.io developer.arm.com
+    dot.net dotnet.microsoft.com builds.dotnet.microsoft.com download.pytorch.org
     pkgs.tailscale.com pkgs.k8s.io dl.k8s.io packages.gitlab.com gitlab.com
     s3.amazonaws.com/session-manager-downloads code-server.dev coder.com supabase.com turso.tech
     get.tur.so neon.tech planetscale.com cli.doppler.com cli.infisical.com install.direnv.net direnv.net

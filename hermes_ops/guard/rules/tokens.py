@@ -38,7 +38,7 @@ _SERVICES: tuple[tuple[str, str, str], ...] = (
     ("GROQ_API_KEY", "", "groq.com"),
     ("HF_TOKEN HUGGING_FACE_HUB_TOKEN HUGGINGFACE_TOKEN", "", "huggingface.co hf.co"),
     ("NPM_TOKEN NODE_AUTH_TOKEN", "", "npmjs.org npmjs.com pkg.github.com"),
-    ("PYPI_TOKEN TWINE_PASSWORD UV_PUBLISH_TOKEN", "", "pypi.org"),
+    ("PYPI_TOKEN TWINE_PASSWORD UV_PUBLISH_TOKEN", "", "pypi"),
     ("CARGO_REGISTRY_TOKEN", "", "crates.io"),
     ("SLACK_TOKEN SLACK_BOT_TOKEN SLACK_API_TOKEN", "", "slack.com"),
     ("DISCORD_TOKEN DISCORD_BOT_TOKEN", "", "discord.com discordapp.com"),

@@ -104,7 +104,7 @@ _PROBE = r"""
 for path in / /usr /usr/bin /dev /proc /etc /home /root /tmp /var; do
   { : >"$path/written"; } 2>/dev/null && { echo "$path is writable"; exit 1; }
 done
-for path in /etc /home /root /var /work/main /old /run /sys; do
+for path in /etc /home /root /var /old /run /sys; do
   [[ -e $path ]] && { echo "$path is there"; exit 1; }
 done
 while read -r name _; do
