@@ -27,6 +27,7 @@ FILES = (
     ("commands_ours", "ours", False),
     ("commands_theirs", "by a stranger", False),
     ("commands_second", "by another", False),
+    ("commands_third", "by a third", False),
     ("commands_hostile", "hostile", False),
     ("commands_ordinary", "ordinary work", True),
     ("commands_ordinary_second", "ordinary, other", True),

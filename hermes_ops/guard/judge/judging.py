@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..rules.families import ALWAYS, BY_PROGRAM, WITH_ENVIRONMENT, WITH_REDIRECTS
+from ..rules.names import names as listed
 from ..rules.rule import Family
 from ..shell.tree import Command
 from ..verdict import Found, Verdict
@@ -95,8 +96,9 @@ class Judging(Scope):
         if families:
             if count >= ARGUMENTS_A_STEP:
                 self.spend(min(count, MOST_ARGUMENTS) // (ARGUMENTS_A_STEP // 2))
-            for family in families:
-                found += family.check(invocation)
+            if not _only_helps(invocation):
+                for family in families:
+                    found += family.check(invocation)
         for check in ALWAYS:
             found += check(invocation)
         if invocation.redirects:
@@ -132,6 +134,22 @@ class Judging(Scope):
             found = [each for each in found if each.verdict != Verdict.APPROVE]
         self.findings.extend(found)
         self.spend(len(found))
+
+
+# Programs of which any verb with --help prints its help, but for those that hand their words on.
+_HELPFUL = listed(
+    "docker podman kubectl helm terraform tofu git gh glab gcloud az npm pnpm yarn cargo systemctl"
+)
+_HANDS_ON = frozenset(("exec", "run", "debug", "x", "dlx", "submodule", "rebase", "bisect"))
+
+
+def _only_helps(invocation: Invocation) -> bool:
+    words = invocation.argv
+    return (
+        words[-1].text == "--help"
+        and invocation.name in _HELPFUL
+        and not any(word.text in _HANDS_ON or word.text == "--" for word in words)
+    )
 
 
 # What a container or a changed root loses with its files is not lost to the machine.

@@ -133,11 +133,21 @@ def _printing(call: Invocation, text: str | None) -> Stream:
 MOST_OPTIONS = 200
 
 
+# Where a machine in a cloud is lent the credentials of its role.
+_METADATA = ("169.254.169.254", "metadata.google.internal", "100.100.100.200", "[fd00:ec2::254]")
+_LENT = frozenset((REMOTE, SECRET))
+
+
+def _lends(url: str) -> bool:
+    host, _, path = url.partition("://")[2].partition("/")
+    return host in _METADATA and any(word in path for word in ("credentials", "token", "identity"))
+
+
 def _fetched(walk: Walk, call: Invocation) -> Stream:
     """curl and wget: from the network to stdout or to a file of this line."""
     url = next((arg.text for arg in call.argv[1:] if "://" in arg.text), "")
     source = url.replace(UNKNOWN, "?")[:100] or call.name
-    content = Stream(None, True, _REMOTE, source)
+    content = Stream(None, True, _LENT if _lends(url) else _REMOTE, source)
     words = call.words()[:MOST_OPTIONS]
     wget = call.name == "wget"
     saved = False

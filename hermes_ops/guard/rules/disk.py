@@ -112,8 +112,13 @@ def _copied(invocation: Invocation) -> Iterator[Found]:
                 yield OVERWRITTEN.found(invocation.part, target.text.replace("\0", "?"))
             elif where.place in (Place.WORK, Place.SHARED):
                 to_file = True
-    if to_file and any("notrunc" in word for word in invocation.words()):
+    if to_file and any("notrunc" in word or _is_disk(word) for word in invocation.words()):
         yield NOTRUNC.found(invocation.part)
+
+
+def _is_disk(word: str) -> bool:
+    """A virtual machine's disk as the target; a plain .img is as often a file of a test."""
+    return word.startswith("of=") and word.endswith((".qcow2", ".vmdk", ".vdi", ".vhd", ".vhdx"))
 
 
 def _wiped(invocation: Invocation) -> Iterator[Found]:
