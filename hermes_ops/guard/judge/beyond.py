@@ -37,7 +37,9 @@ _ORDINARY = listed(
     "packagecloud patch planetscale readonly release security sequelize service shopify trino up wipe "
     "yarn zip"
 )
-_SEPARATORS = str.maketrans(dict.fromkeys("\t\n\r;&|()<>{}[]`\"'$=/,:!@#%^*+?~\\", " "))
+_PARTS = "\t\n\r;&|()<>{}[]`\"'$=/,:!@#%^*+?~\\"
+_SEPARATORS = str.maketrans(dict.fromkeys(_PARTS, " "))
+_PARTING = re.compile(rf"[\s{re.escape(_PARTS)}]+")
 _QUOTES = str.maketrans(dict.fromkeys("\"'\\"))
 _LINE_END = re.compile(r"[;\n]")
 
@@ -111,13 +113,18 @@ def _bomb(text: str) -> str:
 
 
 def _named(text: str) -> set[str]:
-    every = set(text.translate(_SEPARATORS).split())
+    every = set(_split(text))
     found = every & _WORDS
     # mkfs.ext4, python3.12, rm.exe
     found |= {word for word in every if "." in word and word.partition(".")[0] in _WORDS}
     if "/dev/tcp/" in text or "/dev/udp/" in text:
         found.add("tcp")  # a word of its own between the slashes
     return found
+
+
+def _split(text: str) -> list[str]:
+    # Of a text that is not ASCII, translate() looks every character up by itself.
+    return text.translate(_SEPARATORS).split() if text.isascii() else _PARTING.split(text)
 
 
 def _lines(text: str, found: set[str]) -> list[str]:
@@ -132,7 +139,7 @@ def _lines(text: str, found: set[str]) -> list[str]:
         held = [
             line[:LONGEST_LINE]
             for line in _LINE_END.split(part)
-            if not found.isdisjoint(line.translate(_QUOTES).translate(_SEPARATORS).split())
+            if not found.isdisjoint(_split(line.translate(_QUOTES)))
         ]
         lines += held[:MOST_LINES] if part is parts[0] else held[-MOST_LINES:]
     return lines
