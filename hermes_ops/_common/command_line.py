@@ -81,7 +81,7 @@ def carry_out(
 
 def _flush() -> None:
     """Write out what was printed, so that a full disk is an error of the command and not one at exit."""
-    if sys.stdout is None or sys.stdout.closed:
+    if getattr(sys.stdout, "closed", True):  # none, or a stand-in that holds nothing back
         return
     try:
         sys.stdout.flush()
