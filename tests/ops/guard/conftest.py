@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 import pytest
 
 
-@pytest.fixture(scope="package", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def _host_is_left_behind() -> Iterator[None]:
     before = set(sys.modules)
     yield
