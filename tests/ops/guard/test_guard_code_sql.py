@@ -1,5 +1,7 @@
 """SQL, MongoDB and Redis: what destroys more than some rows, and what only speaks of it."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -145,3 +147,14 @@ def test_redis_commands_that_empty_or_stop_ask() -> None:
     assert [one.rule for one in redis_findings(["SHUTDOWN"])] == ["redis.shutdown"]
     assert redis_findings(["GET", "flushall"]) == []
     assert redis_findings([]) == []
+
+
+def test_brackets_that_never_close_take_time_in_proportion():
+    def seconds(count: int) -> float:
+        text = "UPDATE accounts SET balance = 0" + "[[done" * count
+        began = time.process_time()
+        assert sql_findings(text)
+        return time.process_time() - began
+
+    seconds(100)
+    assert min(seconds(8_000) for _ in range(3)) < 40 * min(seconds(1_000) for _ in range(3)) + 0.02
