@@ -9,7 +9,7 @@ from time import perf_counter, thread_time
 MOST_STEPS = 500
 # What is left for the look at what the steps did not reach.
 RESERVE = 100
-MOST_SECONDS = 0.025
+MOST_SECONDS = 0.018
 # Characters of text to be read that cost as much as a command. The text of a tool call itself is cheaper: the
 # reader has bounds of its own.
 CHARACTERS_A_STEP = 128
