@@ -69,7 +69,7 @@ def _bubblewrap() -> list[str]:
         *user,
         *("bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"),
         *("--ro-bind", "/usr", "/usr", *links, "--proc", "/proc", "--dev", "/dev"),
-        *("--tmpfs", "/work", "--remount-ro", "/", "--chdir", "/work"),
+        *("--remount-ro", "/dev", "--tmpfs", "/work", "--remount-ro", "/", "--chdir", "/work"),
         *("--setenv", "LC_ALL", "C.UTF-8"),
     ]
 
