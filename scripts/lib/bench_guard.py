@@ -28,9 +28,11 @@ FILES = (
     ("commands_theirs", "by a stranger", False),
     ("commands_second", "by another", False),
     ("commands_third", "by a third", False),
+    ("commands_fourth", "by a fourth", False),
     ("commands_hostile", "hostile", False),
     ("commands_ordinary", "ordinary work", True),
     ("commands_ordinary_second", "ordinary, other", True),
+    ("commands_ordinary_third", "ordinary, third", True),
 )
 ROUNDS, REPEATS = 5, 3
 VERDICT_P50, VERDICT_P95, VERDICT_MOST = 0.3, 2.0, 50.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import perf_counter
 
 from ..verdict import Found
 from .given import NOTHING_GIVEN, Given
@@ -35,6 +36,25 @@ def language_of(program: str) -> str:
     """The language that a program of this name interprets ("python3.12" -> "python"), "" for none."""
     name = program.rpartition("/")[2].lower()
     return _NAMES.get(name) or _NAMES.get(name.rstrip("0123456789.-"), "")
+
+
+_LOADED: set[str] = set()
+
+
+def load(language: str) -> float:
+    """Import the judge of a language unless it is there; the seconds that took."""
+    name = language_of(language)
+    if not name or name in _LOADED:
+        return 0.0
+    started = perf_counter()
+    if name == "python":
+        from . import python  # noqa: F401
+    elif name == "sql":
+        from . import sql
+    else:
+        from . import scripts, sql  # noqa: F401
+    _LOADED.add(name)
+    return perf_counter() - started
 
 
 def judge_code(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from ..judge.invocation import UNKNOWN
 from .acts import Acts
@@ -13,6 +14,50 @@ _MAKE_SHELL = re.compile(r"\$\(shell\s+(?P<command>(?:[^()]|\([^()]*\))*)\)")
 _MAKE_BINDING = re.compile(
     r"^(?:export\s+|override\s+)?(?P<name>[\w.-]+)\s*(?P<how>[:?+!]?:?=)\s*(?P<value>.*)$"
 )
+
+
+_MAKE_RULE = re.compile(r"(?P<targets>[^\t#=:][^#=:]*?)\s*::?(?!=)(?P<needs>[^=;]*)(?:;|$)")
+
+
+# Rules may stand in another file, be made up by make, or another goal be the first.
+_MAKE_ELSEWHERE = re.compile(r"^\s*(?:[-s]?include|define|\.DEFAULT_GOAL)\b|\$[({]eval", re.MULTILINE)
+
+
+def makefile_of(code: str, wanted: Collection[str], dry: bool = False) -> str:
+    """A makefile without the recipes that making some targets does not come to.
+
+    `wanted`: the targets, of which none means the first. Where a name is only known to make (a variable, a
+    pattern, an included file), the recipe stays. `dry`: as make -n runs it, no recipe but lines with +.
+    """
+    lines = re.sub(r"\\\n[ \t]*", " ", code).split("\n")
+    rules = [match for match in map(_MAKE_RULE.match, lines) if match]
+    if not wanted:
+        # Made is what stands first.
+        wanted = next((match["targets"].split() for match in rules if match["targets"][0] != "."), [])
+    reached = set(wanted) if not _MAKE_ELSEWHERE.search(code) else None
+    grown = reached is not None
+    while grown:
+        before = len(reached)
+        for match in rules:
+            if match["targets"][0] != "." and _is_reached(match["targets"], reached):
+                reached.update(match["needs"].split())
+        grown = len(reached) > before
+    kept, keeps = [], True
+    for line in lines:
+        if line.startswith("\t"):
+            if keeps and (not dry or line.lstrip("\t @-").startswith("+")):
+                kept.append(line)
+            continue
+        match = _MAKE_RULE.match(line)
+        if match:
+            keeps = reached is None or _is_reached(match["targets"], reached)
+            line = line if keeps and not dry else line.partition(";")[0]
+        kept.append(line)
+    return "\n".join(kept)
+
+
+def _is_reached(targets: str, reached: Collection[str]) -> bool:
+    return any(name in reached or "$" in name or "%" in name or name[:1] == "." for name in targets.split())
 
 
 def judge_make(code: str, acts: Acts) -> None:

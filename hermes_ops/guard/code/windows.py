@@ -56,6 +56,10 @@ _VALUED = frozenset(
 )
 
 
+# `$name=value` in one word.
+_GLUED = re.compile(r"\A(\$\w+)=(?=.)(.*)", re.DOTALL)
+
+
 class PowerShell:
     """Reads PowerShell pipelines; what they do goes to `acts`."""
 
@@ -145,6 +149,7 @@ class PowerShell:
             self._encoded(text)
         listed = ""
         for words, _ in commands:
+            words = [*_GLUED.sub(r"\1\0=\0\2", words[0]).split("\0"), *words[1:]] if words else words
             if len(words) > 2 and words[0][:1] == "$" and words[1] == "=":
                 self.names[words[0][1:].lower()] = Value(self.value(words[2]) if len(words) == 3 else UNKNOWN)
                 words = words[2:]

@@ -56,6 +56,11 @@ class Budget:
         """Whether the time is over."""
         return perf_counter() > self._until and thread_time() > self._worked_until
 
+    def give_back(self, seconds: float) -> None:
+        """Time that no text is to blame for, as that in which a module was imported."""
+        self._until += seconds
+        self._worked_until += seconds
+
     def take_reserve(self) -> None:
         """Some steps more, once, to look at what the others did not reach."""
         self.left, self._beyond, self._reserve = 0, self._reserve, 0

@@ -128,23 +128,38 @@ def _debugger(walk: Walk, call: Invocation) -> Stream | None:
     return None
 
 
+_CALLS = frozenset(("-c", "--call"))
 _NPX = Wrapper("pc", frozenset(("--package", "--from", "--python", "--with", "--call")))
 _PIPX = Wrapper("", frozenset(("--spec", "--python", "--pip-args", "--index-url")), verbs=frozenset(("run",)))
 
 
 def _npx(walk: Walk, call: Invocation) -> Stream | None:
     begin, _ = command_start(call.argv, _PIPX if call.name == "pipx" else _NPX)
-    words = call.argv[1:begin]
-    for at, word in enumerate(words):
-        if word.text in ("-c", "--call") and at + 1 < len(words):
-            walk.shell(words[at + 1])
-            return None
-        if word.text.startswith("--call="):
-            walk.shell(Arg(word.text[7:]))
-            return None
+    if _called(walk, call.argv[1:begin]):
+        return None
     rest = call.argv[begin:]
     if rest and (rest[0].text in walk.programs or rest[0].text in MAKERS):
         shells.exec_words(walk, call, rest)
+    return None
+
+
+def _called(walk: Walk, words: list[Arg]) -> bool:
+    """The shell text that an option of npx or of npm exec holds; False when there is none."""
+    for at, word in enumerate(words):
+        if word.text in _CALLS and at + 1 < len(words):
+            walk.shell(words[at + 1])
+            return True
+        if word.text.startswith("--call="):
+            walk.shell(Arg(word.text[7:]))
+            return True
+    return False
+
+
+def _npm(walk: Walk, call: Invocation) -> Stream | None:
+    """npm exec -c TEXT. What npm exec runs otherwise is peeled off as by any wrapper."""
+    words = call.argv[1:]
+    if any(word.text in ("exec", "x", "dlx") for word in words[:6]):
+        _called(walk, words)
     return None
 
 
@@ -292,6 +307,7 @@ HANDLERS = {
     **dict.fromkeys(("vim", "vi", "nvim", "ex", "ed", "view", "vimdiff"), _editor),
     **dict.fromkeys(("gdb", "lldb"), _debugger),
     **dict.fromkeys(("npx", "bunx", "pnpx", "uvx", "pipx"), _npx),
+    **dict.fromkeys(("npm", "pnpm"), _npm),
     **dict.fromkeys(("sed", "gsed"), _sed),
     **dict.fromkeys(listed("psql mysql mariadb sqlite3 duckdb usql pgcli ftp bc dc"), _database),
     **dict.fromkeys(("redis-cli", "valkey-cli"), _redis),

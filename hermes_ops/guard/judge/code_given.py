@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..code.given import Given
-from ..code.judge import judge_code
+from ..code.judge import judge_code, load
 from . import builtins, flows, names, reasons
 from .invocation import OPAQUE, REMOTE, UNKNOWN, Arg, Invocation, Stream
 
@@ -98,6 +98,7 @@ def code(walk: Walk, call: Invocation, language: str, text: Arg, about: Given | 
         source = source[:LONGEST_CODE]
     walk.spend(_STEPS + len(source) // _CHARACTERS_A_STEP)
     about = given(walk, call) if about is None else about
+    walk.budget.give_back(load(language))
     found = judge_code(
         language, source, walk.captured, walk.home, walk.folder().path, walk.hermes_home, about
     )

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from ..code import lines
 from ..code.script_values import data_address
 from . import builtins, consoles, flows, names, reasons, shells
 from .code_given import code, from_input, given, is_input, of_files, script
@@ -246,9 +247,19 @@ def _recipes(walk: Walk, call: Invocation, words: list[Arg]) -> Stream | None:
         for name in ("Makefile", "makefile", "GNUmakefile"):
             held = flows.file_stream(walk, name)
             if held.text is not None:
-                code(walk, call, "make", Arg(held.text, False, held.taint, held.source))
+                wanted, dry = _asked_for(words)
+                text = held.text if wanted is None else lines.makefile_of(held.text, wanted, dry)
+                code(walk, call, "make", Arg(text, False, held.taint, held.source))
                 break
     return None
+
+
+def _asked_for(words: list[Arg]) -> tuple[set[str] | None, bool]:
+    """The targets that make is given, None when one of them is not known; and whether it only shows."""
+    plain = [word for word in words if word.text[:1] != "-" and "=" not in word.text]
+    options = {word.text for word in words}
+    dry = not options.isdisjoint(("-n", "--dry-run", "--just-print", "--recon"))
+    return ({word.text for word in plain} if all(word.known for word in plain) else None), dry
 
 
 def _makefile(walk: Walk, call: Invocation, path: Arg) -> None:

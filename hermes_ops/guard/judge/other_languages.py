@@ -48,6 +48,13 @@ _REMOVES_TOO = re.compile(
 )
 # Lines that the prompt of a language gives to a shell: `! command` of gnuplot, `:! command` of GHCi.
 _TO_SHELL = re.compile(r"^\s*:?!\s*(.+)", re.MULTILINE)
+# Comments of C and its like. Strings come first: what looks like a comment in one stays.
+_COMMENTS = re.compile(
+    r"(?P<string>\"(?:\\[\s\S]|[^\"\\\n])*\"|'(?:\\.|[^'\\\n]){1,8}'|`[^`]*`)"
+    r"|/\*(?:[^*]|\*(?!/))*\*/|(?<![:\w])//[^\n]*"
+)
+# Strings in which a quotation mark or a backslash is a letter: code that has one keeps its comments.
+_RAW_STRING = re.compile(r"R\"|r#|@\"|\$\"|\"\"\"")
 LONGEST = 20_000
 MOST_TEXTS = 24
 
@@ -83,6 +90,13 @@ def texts(code: str) -> Iterator[str]:
             yield " ".join(strings)
         if left <= 0:
             return
+
+
+def without_comments(code: str) -> str:
+    """Code of a language like C without its comments."""
+    if _RAW_STRING.search(code):
+        return code
+    return _COMMENTS.sub(lambda match: (match["string"] or " ").replace("\\\n", ""), code[:LONGEST])
 
 
 def code(walk: Walk, text: Arg) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from ..code.judge import judge_code, language_of
+from ..code.judge import judge_code, language_of, load
 from ..rules.names import names as listed
 from ..verdict import Found, Verdict
 from . import flows, names, nets, other_languages, reasons
@@ -43,6 +43,7 @@ _LANGUAGES = {
         listed("c cc cpp cxx h hpp go rs java kt kts scala groovy gradle cs swift m mm zig d nim hs ml ex "
                "exs erl jl el lisp scm clj cljs cr dart v f90 pas"), _SOURCE),
 }  # fmt: skip
+_LIKE_C = listed("c cc cpp cxx h hpp go rs java kt kts scala cs swift m mm zig")
 _BY_NAME = {
     **dict.fromkeys(("makefile", "gnumakefile"), "make"),
     "package.json": _SCRIPTS,
@@ -116,7 +117,7 @@ def run(walk: Walk, call: Invocation) -> None:
         if found is None:
             continue
         if name in _COMPILERS:
-            _compiled(walk, call, found, stream)
+            _compiled(walk, call, key, stream)
         if sure:
             walk.report([found], call)
         else:
@@ -226,12 +227,13 @@ def _judged(walk: Walk, key: str, stream: Stream, program: str) -> Found | None:
     language = _language(key, text, program)
     if not language:
         return None
-    for shell in _shell_texts(language, text):
+    for shell in _shell_texts(language, key, text):
         found = nets.dangerous(walk, shell)
         if found is not None:
             return found
     if language in (_SHELL, _SOURCE, _SCRIPTS, _TASKS):
         return None
+    walk.budget.give_back(load(language))
     found = judge_code(language, text, walk.captured, walk.home, walk.folder().path)
     return next((each for each in found if each.verdict == Verdict.BLOCK), None)
 
@@ -255,12 +257,17 @@ def _language(key: str, text: str, program: str) -> str:
     return "" if dot and ending.lower() in _DOCUMENTS else _SHELL
 
 
-def _shell_texts(language: str, text: str) -> Iterator[str]:
+def _source(key: str, text: str) -> str:
+    """A program without its comments, where its language has those of C."""
+    return other_languages.without_comments(text) if key.rpartition(".")[2] in _LIKE_C else text
+
+
+def _shell_texts(language: str, key: str, text: str) -> Iterator[str]:
     """The shell texts in a file of a language that has no judge."""
     if language == _SHELL:
         yield text
     elif language == _SOURCE:
-        yield from other_languages.texts(text)
+        yield from other_languages.texts(_source(key, text))
     elif language == _SCRIPTS:
         try:
             scripts = json.loads(text).get("scripts", {})
@@ -277,14 +284,14 @@ def _shell_texts(language: str, text: str) -> Iterator[str]:
         yield "\n".join(line.removeprefix("cmd:").strip(" '\"") for line in lines if line)
 
 
-def _compiled(walk: Walk, call: Invocation, found: Found, stream: Stream) -> None:
+def _compiled(walk: Walk, call: Invocation, key: str, stream: Stream) -> None:
     """A program that was compiled runs what its source says."""
     words = call.words()
     output = "a.out"
     for at, word in enumerate(words[:-1]):
         if word == "-o":
             output = words[at + 1]
-    for text in other_languages.texts(stream.text or ""):
+    for text in other_languages.texts(_source(key, stream.text or "")):
         if nets.dangerous(walk, text) is not None:
             flows.remember(walk, output, Stream(text, True))
             return

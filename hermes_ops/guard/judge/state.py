@@ -91,6 +91,11 @@ class State:
         else:
             self.variables[name] = (value,)
 
+    def alias(self, named: Value) -> None:
+        """The elements of BASH_ALIASES are aliases."""
+        if isinstance(named, dict):
+            self.aliases.update({name: (value.text,) for name, value in named.items()})
+
     def snapshot(self) -> Snapshot:
         return Snapshot(
             self.variables.copy(),

@@ -201,6 +201,8 @@ class Walk(Judging):
                 value = assignments.assigned(self, assignment)
                 if not words or assignment.array is not None or assignment.index is not None:
                     self.state.assign(assignment.name, value, again)
+                    if assignment.name == "BASH_ALIASES":
+                        self.state.alias(value)
                 word = value if isinstance(value, Arg) else EMPTY
                 assigned[assignment.name] = word
                 for held in (word,) if value is word else value.values():

@@ -37,6 +37,8 @@ def _long(names: str) -> frozenset[str]:
     return frozenset(f"--{name}" for name in names.split())
 
 
+# With these the command is shell text in an option.
+_CALLS = frozenset(("-c", "--call"))
 _PLAIN = Wrapper()
 _ONE = Wrapper(operands=1)
 
@@ -201,8 +203,8 @@ VERBS: dict[str, dict[str, Wrapper]] = {
     "micromamba": {"run": Wrapper("np", _long("name prefix cwd"))},
     "bundle": {"exec": _PLAIN},
     "yarn": {"exec": _PLAIN},
-    "pnpm": {"exec": Wrapper("C")},
-    "npm": {"exec": Wrapper("p", _long("package workspace")), "x": Wrapper("p", _long("package workspace"))},
+    "pnpm": {"exec": Wrapper("C", alone=_CALLS)},
+    "npm": dict.fromkeys(("exec", "x"), Wrapper("p", _long("package workspace"), alone=_CALLS)),
     "mise": {"exec": _PLAIN, "x": _PLAIN},
     "rtx": {"exec": _PLAIN},
     "asdf": {"exec": _PLAIN},

@@ -13,6 +13,12 @@ from .rule import Family, approve
 
 EMPTIED = approve("files.emptied", "empties a file that may hold data", "copy the file first")
 
+JOURNAL = approve("files.journal-emptied", "removes the system's log", "keep some days of it")
+# Less than days, or than hundreds of megabytes.
+_SHORT = re.compile(
+    r"--vacuum-(?:time=[\d.]+(?:us|ms|s|m|min|h|sec\w*|minutes?|hours?)|size=\d{1,2}[KMkm]?|files=[01])\Z"
+)
+
 _TRUNCATE_VALUED = frozenset({"-s", "--size", "-r", "--reference"})
 _LOST = frozenset(
     {Place.WORK, Place.SHARED, Place.SYSTEM, Place.HOME, Place.UNKNOWN, Place.HERMES, Place.CURRENT}
@@ -72,12 +78,14 @@ def _check(invocation: Invocation) -> Iterable[Found]:
         return _truncate(invocation)
     if name == "cp":
         return _copied(invocation)
+    if name == "journalctl":
+        return (JOURNAL.found(invocation.part) for word in invocation.words() if _SHORT.match(word))
     return _redirected(invocation) if invocation.redirects else ()
 
 
 FAMILY = Family(
     "emptying",
-    frozenset({"truncate", "cp", ":", "true", "cat"}),
+    frozenset({"truncate", "cp", ":", "true", "cat", "journalctl"}),
     _check,
     examples=(
         ("truncate -s 0 /var/log/syslog", "files.emptied"),
@@ -85,6 +93,7 @@ FAMILY = Family(
         (": > app.db", "files.emptied"),
         ("cp /dev/null users.csv", "files.emptied"),
         ("cat /dev/null > users.csv", "files.emptied"),
+        ("journalctl --rotate --vacuum-time=1s", "files.journal-emptied"),
     ),
     silent=(
         "truncate -s 10G disk.img",
@@ -93,6 +102,8 @@ FAMILY = Family(
         "true > /dev/null",
         "cp a.csv b.csv",
         "cat a.csv > b.csv",
+        "journalctl --vacuum-time=14d",
+        "journalctl --vacuum-size=500M",
     ),
-    rules=(EMPTIED,),
+    rules=(EMPTIED, JOURNAL),
 )

@@ -228,6 +228,7 @@ def _gh(invocation: Invocation) -> Iterator[Found]:
 def _openssl(invocation: Invocation) -> Iterator[Found]:
     if "s_client" in invocation.words()[:1]:
         yield from from_input(invocation)
+        yield from tainted(invocation, invocation.arguments)
 
 
 def _asked(invocation: Invocation) -> Iterator[Found]:

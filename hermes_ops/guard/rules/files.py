@@ -13,7 +13,7 @@ from .hermes_state import Part, part_named
 from .names import names
 from .paths import Located, Place, components, locate
 from .rule import Rule, approve, block
-from .secrets import below_home
+from .secrets import below_hermes, below_home
 
 ACCOUNTS = block("writes.accounts", "changes who may log in or become root")
 GUARD = block(
@@ -95,7 +95,7 @@ def _rule_named(located: Located, home: str, hermes_home: str) -> Rule | None:
         return OVERWRITTEN
     part = part_named(path, home, hermes_home)
     if part is not None:
-        return _agent(part, path)
+        return _agent(part, path, home, hermes_home)
     parts = components(path)
     if not parts:
         return None
@@ -124,14 +124,15 @@ def _rule_named(located: Located, home: str, hermes_home: str) -> Rule | None:
     return None
 
 
-def _agent(part: Part, path: str) -> Rule | None:
+def _agent(part: Part, path: str, home: str, hermes_home: str) -> Rule | None:
     if part is Part.GUARD:
         return GUARD
     if part is Part.STATE:
         return AGENT_CODE if path.endswith("SOUL.md") else AGENT_STATE
     if part in (Part.PLUGIN, Part.CODE):
         return AGENT_CODE
-    return AGENT_CODE if part is Part.KEPT and "/ops/" in path else None
+    below = below_hermes(components(path), home, hermes_home) if part is Part.KEPT else None
+    return AGENT_CODE if below and below[0] == "ops" else None
 
 
 def _ssh(parts: list[str]) -> Rule | None:

@@ -152,8 +152,12 @@ def _prune(rest: list[Arg]) -> Iterator[Rule]:
         yield EXPIRE
 
 
+_TEMPORARY = ("/tmp/", "/var/tmp/", "/private/tmp/")
+
+
 def _worktree(rest: list[Arg]) -> Iterator[Rule]:
-    if rest and rest[0].text == "remove" and has(rest, "f", "--force"):
+    forced = rest and rest[0].text == "remove" and has(rest, "f", "--force")
+    if forced and not all(argument.text.startswith(_TEMPORARY) for argument in plain(rest)[1:]):
         yield WORKTREE
 
 
@@ -345,6 +349,7 @@ FAMILY = Family(
         "git rebase main",
         "git gc",
         "git worktree remove ../wt",
+        "git worktree remove --force /tmp/wt-1",
         "git worktree prune",
         "git log --grep=force",
     ),

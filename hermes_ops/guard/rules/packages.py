@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from ..judge.invocation import Invocation
 from ..verdict import Found
+from . import known_tools
 from .names import names
 from .publishing import PYTHONS
 from .rule import Family, approve
@@ -85,37 +86,6 @@ _PIP_VALUED = names(
     "-t --target --prefix --root --src --python --python-version --platform --proxy --timeout "
     "--retries --trusted-host --cert --log --cache-dir --report --no-binary --only-binary -b --build "
     "-C --config-settings --upgrade-strategy --progress-bar -p --python"
-)
-# Tools that agents and people run by name through npx, uvx and their like.
-_KNOWN = names(
-    "tsc eslint prettier jest vitest mocha vite webpack rollup esbuild parcel next nuxt astro "
-    "svelte-kit ng nx turbo lerna tsx ts-node typescript create-react-app create-next-app create-vite "
-    "create-vue create-svelte create-astro create-expo-app playwright cypress puppeteer storybook sb "
-    "prisma drizzle-kit knex sequelize-cli typeorm tailwindcss postcss sass stylelint husky "
-    "lint-staged commitlint semantic-release standard-version changeset npm-check-updates ncu "
-    "depcheck madge knip serve http-server live-server json-server nodemon concurrently cross-env "
-    "rimraf mkdirp del-cli cpx copyfiles wait-on cowsay degit tiged envinfo license-checker "
-    "size-limit bundlesize lighthouse pa11y markdownlint-cli markdownlint-cli2 remark-cli textlint "
-    "cspell dprint biome oxlint rome swc babel gulp grunt bower yo expo react-native cap capacitor "
-    "ionic firebase-tools vercel netlify-cli wrangler supabase sst serverless cdk aws-cdk cdk8s "
-    "shadcn shadcn-ui shadcn@latest openapi-generator-cli openapi-typescript swagger-cli redocly "
-    "graphql-codegen quicktype pnpm yarn npm node-gyp pm2 web-ext electron electron-builder tauri "
-    "asar patch-package c8 nyc ava tap qunit karma testcafe wdio zx ruff black mypy flake8 isort "
-    "pylint bandit pytest tox nox pre-commit cookiecutter copier poetry pdm hatch build twine httpie "
-    "yt-dlp pip-audit pip-tools pyupgrade pyright basedpyright ty codespell cowsay sqlfluff yamllint "
-    "ansible ansible-lint mkdocs sphinx jupyter jupyterlab ipython datasette csvkit visidata pgcli "
-    "litecli mycli marimo streamlit uvicorn gunicorn fastapi flask django-admin django "
-    "bump-my-version bumpversion check-jsonschema vulture radon deptry semgrep safety checkov zizmor "
-    "virtualenv pipenv pipx uv maturin cibuildwheel mutmut coverage dvc"
-)
-_KNOWN_SCOPES = tuple(
-    names(
-        "@angular/ @babel/ @biomejs/ @changesets/ @nestjs/ @vue/ @storybook/ @playwright/ @tailwindcss/ "
-        "@prisma/ @types/ @typescript-eslint/ @openapitools/ @redocly/ @graphql-codegen/ @sveltejs/ "
-        "@astrojs/ @expo/ @ionic/ @capacitor/ @tauri-apps/ @swc/ @commitlint/ @modelcontextprotocol/ "
-        "@microsoft/ @google/ @aws-cdk/ @vercel/ @cloudflare/ @react-native-community/ @remix-run/ "
-        "@shopify/ @sentry/ @nrwl/ @nx/ @stoplight/ @arethetypeswrong/"
-    )
 )
 
 
@@ -304,8 +274,8 @@ def _is_known(package: str) -> bool:
     if package.startswith((".", "/")):
         return True
     if package.startswith("@"):
-        return package.startswith(_KNOWN_SCOPES)
-    return re.split(r"[@=<>\[ ]", package, maxsplit=1)[0] in _KNOWN
+        return package.startswith(known_tools.SCOPES)
+    return re.split(r"[@=<>\[ ]", package, maxsplit=1)[0] in known_tools.NAMES
 
 
 _UVX_VALUED = names(

@@ -14,7 +14,10 @@ from hermes_ops.guard.judge.judge import Surroundings, judge_shell
 from hermes_ops.guard.verdict import Verdict
 
 FOLDER = Path(__file__).parent.parent / "corpora"
-FILES = ("given", "ours", "theirs", "ordinary", "second", "ordinary_second", "hostile", "third")
+FILES = (
+    *("given", "ours", "theirs", "second", "third", "fourth", "hostile"),
+    *("ordinary", "ordinary_second", "ordinary_third"),
+)
 # Let through, and known: by the beginning of the command.
 MISSED = {
     "perl -MFile::Find": "which sub is called for each file of a tree is not followed",

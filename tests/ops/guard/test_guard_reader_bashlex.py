@@ -45,6 +45,8 @@ EXPLAINED = (
     re.compile(r"[^\x00-\x7f]\w*\+?="),
     # An index with blanks is several words to it.
     re.compile(r"\w\[[^\]]*\s"),
+    # Lines of a here-document in a loop, a condition or a group.
+    re.compile(r"(?:\b(?:do|then|else)|[{(])\s[\s\S]*<<"),
 )
 
 
