@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from ..judge.invocation import AGENT, UNKNOWN, Invocation
@@ -29,6 +30,8 @@ _COMMON = names(
     "hermes hermes-agent hermes-gateway gateway cron crond rsyslogd NetworkManager dbus-daemon "
     "kubelet chrome firefox code"
 )
+# A pattern of digits, as of the names in /proc: every process has such an id.
+_EVERY_ID = re.compile(rf"[{UNKNOWN}\[]+0-9[{UNKNOWN}\]]+(?:[{UNKNOWN}*?\[\]]|0-9)*\Z")
 _SIGNALS_VALUED = names("-s --signal -n -q")
 
 
@@ -76,7 +79,7 @@ def _kill(invocation: Invocation) -> Iterator[Found]:
         return
     if any(argument.source == AGENT for argument in invocation.arguments):
         yield BY_NAME.found(invocation.part, AGENT)
-    if "-1" in targets:
+    if "-1" in targets or any(map(_EVERY_ID.match, targets)):
         yield KILL_ALL.found(invocation.part)
     elif "1" in targets:
         yield KILL_INIT.found(invocation.part)
@@ -157,6 +160,8 @@ FAMILY = Family(
         ("init 0", "power.off"),
         ("kill -9 -1", "processes.kill-all"),
         ("kill -s KILL -- -1", "processes.kill-all"),
+        ("for p in /proc/[0-9]*; do kill -9 ${p#/proc/}; done", "processes.kill-all"),
+        ("cd /proc && kill -9 [0-9]*", "processes.kill-all"),
         ("kill -9 1", "processes.kill-init"),
         ("pkill -9 python", "processes.kill-by-name"),
         ("killall hermes", "processes.kill-by-name"),
