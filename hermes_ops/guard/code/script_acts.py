@@ -11,6 +11,7 @@ from .folding import elements
 from .script_values import data_address
 from .script_walk import Script
 from .sql import sql_findings
+from .tokens import NAME
 from .value import Value, taint_of
 
 Act = Callable[[Script, list[Value], str], "Value | None"]
@@ -19,6 +20,7 @@ _INPUT_PATHS = frozenset(["php://stdin", "stdin", "-"])
 _INPUT_HANDLES = frozenset(["STDIN", "process.stdin.fd", "process.stdin"])
 _URL = re.compile(r"(?:https?|ftp)://", re.IGNORECASE)
 
+_REMOVERS = frozenset(["unlink", "rmdir", "rmtree", "remove_tree"])
 _RISKY = re.compile(
     r"\b(?:system|exec\w*|popen\w*|spawn\w*|passthru|shell_exec|unlink\w*|rm_rf|rmtree|remove_tree|rmSync|rmdirSync|eval)\b"
     r"|child_process|`"
@@ -366,12 +368,21 @@ def _dispatch(script: Script, args: list[Value], name: str) -> Value | None:
     return script.called(Value(name=target.lstrip(":")), Value(), args[1:])
 
 
+def _walk(script: Script, args: list[Value], name: str) -> None:
+    """File::Find: what is called for each file of the folders; where the script removes any, those go."""
+    if any(token.kind == NAME and token.text in _REMOVERS for token in script.tokens):
+        for folder in flat(args):
+            if folder.is_text or folder.taint or folder.name:
+                script.acts.remove(folder, tree=True)
+
+
 ACTS: dict[str, Act] = {
     "shell": _shell,
     "words": _words,
     "remove": _remove,
     "tree": _tree,
     "self-tree": _self_tree,
+    "walk": _walk,
     "shell-rm": _shell_rm,
     "write": _write,
     "write-second": _write_second,

@@ -67,6 +67,7 @@ _PERL = {
         "rmtree remove_tree File::Path::rmtree File::Path::remove_tree File::Path.rmtree "
         "File::Path.remove_tree rmdirall pathrmdir"
     ),
+    "walk": "find finddepth File::Find::find File::Find::finddepth",
     "open-perl": "open sysopen",
     "read": "read_file slurp File::Slurp::read_file",
     "write": "write_file File::Slurp::write_file",
