@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import random
 import sys
 import time
@@ -95,17 +96,22 @@ def fuzz(limit: float, seed: str, bar: float = BAR) -> Outcome:
     return outcome
 
 
-def main(limit: str = "600", seed: str = "") -> int:
-    seed = seed or str(int(time.time()))
-    print(f"seed {seed}", flush=True)
-    outcome = fuzz(float(limit), seed)
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="fuzz-guard", description=__doc__)
+    parser.add_argument("seconds", nargs="?", type=float, default=600.0, help="how long (600)")
+    parser.add_argument(
+        "seed", nargs="?", default=str(int(time.time())), help="by the time of day when not given"
+    )
+    given = parser.parse_args()
+    print(f"seed {given.seed}", flush=True)
+    outcome = fuzz(given.seconds, given.seed)
     slowest = outcome.slowest_text
     print(f"{outcome.texts} texts; the slowest took {outcome.slowest * 1_000:.1f} ms:")
     print(f"  {len(slowest)} characters: {slowest[:SHOWN]!r}")
-    for said, given in outcome.failures:
-        print(f"FAILED: {said}\n  {len(given)} characters: {given[:SHOWN]!r}")
+    for said, failed in outcome.failures:
+        print(f"FAILED: {said}\n  {len(failed)} characters: {failed[:SHOWN]!r}")
     return 1 if outcome.failures else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:3]))
+    sys.exit(main())

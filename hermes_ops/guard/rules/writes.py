@@ -27,6 +27,9 @@ EDITOR = approve("writes.accounts-editor", "opens the editor of accounts or of w
 
 _COPY = names("cp mv install ditto rsync scp gcp ginstall gmv pax")
 _IN_PLACE = names("sed gsed perl ruby awk gawk yq dasel")
+_FOR_PEOPLE = names(
+    "vi vim nvim nvi gvim view nano rnano emacs emacsclient pico joe micro mcedit kate gedit code subl hx helix kak"
+)
 _EDITORS = names("ed ex vi vim nvim nano emacs pico joe micro kate gedit mcedit")
 # Their option that names the file which is written.
 _OUTPUT = {
@@ -183,11 +186,20 @@ def _searched(invocation: Invocation, argument: Arg) -> Rule | None:
     return files.AGENT_CODE if holds and name.lstrip("/") in CONTROLS else None
 
 
+def _edits_alone(invocation: Invocation) -> bool:
+    """Is the editor a program that changes the file without a person?"""
+    for variable in ("SUDO_EDITOR", "VISUAL", "EDITOR"):
+        value = invocation.environment.get(variable)
+        if value is not None and value.text.split():
+            return value.text.split()[0].rpartition("/")[2] not in _FOR_PEOPLE
+    return False
+
+
 def _check(invocation: Invocation) -> Iterator[Found]:
     name = invocation.name
     if name in ("visudo", "vipw", "vigr"):
         if not invocation.has("c", "--check"):
-            yield EDITOR.found(invocation.part)
+            yield (files.ACCOUNTS if _edits_alone(invocation) else EDITOR).found(invocation.part)
         return
     if name in _UNPACKERS:
         yield from _unpacked(invocation)
@@ -284,6 +296,8 @@ FAMILY = Family(
         ("ln -sf /etc/passwd ./link", "writes.link-to-sensitive"),
         ("sudo tar xzf files.tgz -C /", "writes.unpacked-into-system"),
         ("sudo visudo", "writes.accounts-editor"),
+        ("EDITOR=nano visudo", "writes.accounts-editor"),
+        ("sudo EDITOR='tee -a' visudo", "writes.accounts"),
     ),
     silent=(
         "cp ~/.hermes/config.yaml /tmp/config.bak",
