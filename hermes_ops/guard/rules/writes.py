@@ -28,7 +28,8 @@ EDITOR = approve("writes.accounts-editor", "opens the editor of accounts or of w
 _COPY = names("cp mv install ditto rsync scp gcp ginstall gmv pax")
 _IN_PLACE = names("sed gsed perl ruby awk gawk yq dasel")
 _FOR_PEOPLE = names(
-    "vi vim nvim nvi gvim view nano rnano emacs emacsclient pico joe micro mcedit kate gedit code subl hx helix kak"
+    "vi vim nvim nvi gvim view nano rnano emacs emacsclient pico joe micro mcedit kate gedit code subl hx "
+    "helix kak"
 )
 _EDITORS = names("ed ex vi vim nvim nano emacs pico joe micro kate gedit mcedit")
 # Their option that names the file which is written.
