@@ -5,6 +5,7 @@ import base64
 import pytest
 
 from hermes_ops.guard import blast, calls, hook, policy
+from hermes_ops.guard.code import judge
 from hermes_ops.guard.judge import beyond, budget, judging, names, patterns, pieces, unread
 from hermes_ops.guard.judge import walk as walking
 from hermes_ops.guard.judge.budget import Budget, Exhausted
@@ -45,6 +46,20 @@ def test_a_budget_gives_as_many_steps_as_it_has_and_a_reserve_once() -> None:
     spent.take_reserve()
     with pytest.raises(Exhausted):
         spent.spend()
+
+
+def test_time_in_which_a_judge_is_imported_is_not_the_text_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks = iter((0.0, 5.0))
+    monkeypatch.setattr(judge, "_LOADED", set())
+    monkeypatch.setattr(judge, "perf_counter", lambda: next(ticks))
+    given, blamed = Budget(), Budget()
+    given.give_back(judge.load("ruby"))
+    blamed.give_back(judge.load("ruby"))  # it is there by now
+    monkeypatch.setattr(budget, "perf_counter", lambda: 5.0)
+    monkeypatch.setattr(budget, "thread_time", lambda: 5.0)
+    given.look()
+    with pytest.raises(Exhausted):
+        blamed.look()
 
 
 def test_the_clock_ends_a_judgement_only_when_this_thread_has_worked(monkeypatch: pytest.MonkeyPatch) -> None:
