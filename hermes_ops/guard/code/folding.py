@@ -213,8 +213,11 @@ def _part(which: Callable[[str], str]) -> Callable[[list[Value]], Value | None]:
     return fold
 
 
+LONGEST_LINE = 4_000
+
+
 def _shlex_split(args: list[Value]) -> Value | None:
-    if not args or not args[0].is_text:
+    if not args or not args[0].is_text or len(args[0].text) > LONGEST_LINE:
         return None
     try:
         return constant(shlex.split(args[0].text))

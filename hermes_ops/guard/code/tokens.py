@@ -149,7 +149,7 @@ def unescaped(text: str) -> str:
         if body[:1] in ("x", "u") and len(body) > 1:
             code = int(body[1:].strip("{}"), 16)
             return chr(code) if 0 < code < 0x110000 else ""
-        if body[:1].isdigit() and body.isdigit():
+        if body and not body.strip("01234567"):
             return chr(int(body, 8) & 0xFF) if body != "0" else ""
         return "" if body == "\n" else _ESCAPES.get(body, body)
 

@@ -7,7 +7,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from ..rules.names import names as listed
-from . import builtins, flows, shells
+from . import builtins, flows, names, reasons, shells
 from .invocation import Arg, Invocation, Stream
 from .wrappers import Wrapper, command_start
 
@@ -66,6 +66,8 @@ _NEW_SHELLS = listed(
 )
 
 
+# Characters of a command in the argument of another; taking text apart into words is slow.
+LONGEST = 4_000
 # Commands of tmux that hold another one behind some words of their own.
 _LATER = {"set-hook": 1, "bind-key": 1, "bind": 1, "confirm-before": 0, "confirm": 0}
 
@@ -109,6 +111,9 @@ def _terminal(walk: Walk, call: Invocation) -> Stream | None:
     elif verb in _LATER:
         begin, _ = command_start(words, Wrapper("tTNpc", operands=_LATER[verb]), at + 1)
         inner = " ".join(word.text for word in words[begin:])
+        if len(inner) > LONGEST:
+            walk.report([reasons.LIMIT.found(names.shown(call), f"{len(inner)} characters")], call)
+            inner = inner[:LONGEST].rpartition(" ")[0]
         try:
             rest = [Arg(text) for text in shlex.split(inner)] if " " in inner else words[begin:]
         except ValueError:

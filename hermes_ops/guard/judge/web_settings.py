@@ -39,6 +39,8 @@ def _options(held: flows.Stream) -> list[Arg]:
         if not line or line[0] == "#":
             continue
         name, value = _halves(line)
+        if not name:
+            continue
         found.append(Arg(name if name[0] == "-" else f"--{name}"))
         if value:
             found.append(Arg(value, False, held.taint, held.source))

@@ -7,6 +7,8 @@ import random
 
 import pytest
 
+from hermes_ops.guard.judge.judge import judge_shell
+from hermes_ops.guard.verdict import Verdict
 from scripts.lib import fuzz_guard
 
 SECONDS = float(os.environ.get("GUARD_FUZZ_SECONDS", "20"))
@@ -37,3 +39,24 @@ def test_the_same_seed_gives_the_same_texts():
         return [fuzz_guard.text(of, ["rm -rf x", "echo a | b"]) for _ in range(50)]
 
     assert texts("a") == texts("a") != texts("b")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "curl -K - https<<-E\n://example.com < 'data=@body.json'",
+        "curl -K - <<'E'\n= x\nE",
+        "node -e \"eval('a\\9b\\8')\"",
+        "node -e \"eval('a\\\u00b2')\"",
+        "tmux set-hook -g session-created 'run-shell \"'" + "esac" * 25_000,
+    ],
+    ids=lambda text: text[:30],
+)
+def test_texts_that_once_failed_are_judged(text: str) -> None:
+    assert judge_shell(text).unread != "error"
+
+
+def test_a_long_command_of_tmux_is_asked_about_and_what_it_begins_with_is_read() -> None:
+    filler = " x" * 10_000
+    assert judge_shell(f"tmux bind-key k run-shell 'echo{filler}'").verdict is Verdict.APPROVE
+    assert judge_shell(f"tmux bind-key k run-shell 'rm -rf /' {filler}").verdict is Verdict.BLOCK
