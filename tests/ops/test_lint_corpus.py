@@ -60,6 +60,11 @@ def test_both_halves_of_the_corpus_reach_95_percent(name):
     assert whole.precision >= 0.95 and whole.recall >= 0.95
 
 
+def test_the_later_prompts_keep_what_was_reached():
+    whole, _ = measure(read("later"))
+    assert whole.precision >= 0.9 and whole.recall >= 0.85
+
+
 @pytest.mark.parametrize("name", ["ours", "strangers", "fresh", "again"])
 def test_every_file_has_both_answers_both_languages_and_no_prompt_twice(name):
     rows = read(name)
