@@ -19,7 +19,7 @@ _FENCE = re.compile(r"^[ \t>]*(?:[-*+]\s+|\d+[.)]\s+)?(`{3,}|~{3,})[ \t]*\{?\.?(
 _HEADING = re.compile(
     r"^ {0,3}#{1,6}[ \t]+(\S.{0,300})$|^([^\s#>|`-].{0,200})\n[=-]{3,}[ \t]*$", re.MULTILINE
 )
-_COMMENT = re.compile(r"<!--(.*?)(?:-->|\Z)", re.DOTALL)
+_COMMENT = re.compile(r"(?<!\\)<!--(.*?)(?:-->|\Z)", re.DOTALL)
 _COMMENT_LINK = re.compile(
     r"""^[ \t]{0,3}\[[^\]\n]{1,40}\]:[ \t]*(?:#|<>|/)[ \t]*(?:"([^"]*)"|\(([^()]*)\)|'([^']*)')[ \t]*$""",
     re.MULTILINE,

@@ -38,6 +38,9 @@ _DO_SO = re.compile(
     r"obey|comply|follow (?:it|them|that|"
     r"this)|run (?:it|them|that)|go ahead|carry (?:it|them|that) out|agree|accept)\b"
 )
+_SOMEBODY_SAYS = re.compile(
+    r"(?:mail|email|message|page|comment|site) (?:saying|telling|asking|that (?:says|asks))\b"
+)
 _NOT_FORGET = re.compile(r"(?:forget|neglect) to\b")  # "never forget to ignore ..."
 _PRINTS = re.compile(
     r"\b(?:print|echo|printf|puts|console\.\w+|write(?:ln|-output|-host)?|say|display|cat)\b"
@@ -165,6 +168,8 @@ def _weighed(page: Document, topic: Topic, phrase: Phrase, found: Found, is_code
     is_order = _DO_SO.match(after) or _NOT_FORGET.match(found.words)
     if phrase.pardoned and not is_order and (_OPPOSITE.search(before) or _IF_SAID.search(before)):
         return "", ""
+    if not is_order and _SOMEBODY_SAYS.match(found.words):
+        return INFO, " (what others may write)"
     if (
         phrase.rule == "skill.hide"
         and phrase.severity == WARNING

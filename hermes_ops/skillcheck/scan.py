@@ -11,6 +11,7 @@ from itertools import islice
 
 from . import hidden, structure
 from .archives import Budget, unpack
+from .deeds import deeds
 from .document import document
 from .encoded import encoded
 from .entries import FILE, MANIFEST, Entry, Skill
@@ -113,6 +114,7 @@ def text_hits(path: str, text: str, topic: Topic) -> list[Hit]:
     if page.is_page:
         hits += page_commands(page, topic)
     hits += scripts(path, text)
+    hits += deeds(page, topic)
     if path.rpartition("/")[2] == MANIFEST:
         hits += head(path, text)
     if language:  # what a piece of code does is decided all over its file

@@ -65,8 +65,9 @@ def test_clean_skills_raise_no_error_and_hardly_a_warning():
         (later_samples(), 0.90, 0.97),
         (strangers("first"), 0.75, 0.98),
         (strangers("variant"), 0.60, 0.98),
+        (strangers("unseen"), 0.20, 0.88),
     ],
-    ids=["ours", "later", "strangers", "variants"],
+    ids=["ours", "later", "strangers", "variants", "unseen"],
 )
 def test_malicious_skills_are_seen_in_every_disguise(tmp_path, dirty, least_errors, least_seen):
     assert len(dirty) >= 20
