@@ -189,3 +189,16 @@ def test_time_grows_with_the_length_alone(name):
     lint_prompt(unit)
     small, large = min(cost(20_000) for _ in range(3)), min(cost(80_000) for _ in range(2))
     assert large < 11 * max(small, 0.01)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        'Run this: for d in /srv/sites/*; do du -sm "${d}"; done. Say which site grew beyond 2000 MB.',
+        "Set API_URL=https://a.example.org and fetch ${API_URL}/rates, then name the three largest changes.",
+    ],
+)
+def test_a_variable_to_which_the_prompt_gives_a_value_is_no_slot(prompt):
+    assert not errors(lint_prompt(prompt))
+    left = prompt.replace("for d in", "for e in").replace("Set API_URL=https://a.example.org and f", "F")
+    assert [one.rule.id for one in errors(lint_prompt(left))] == ["L202"]

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
+
+# What re says of an odd set in a command's pattern is nothing to the person at the terminal.
+warnings.filterwarnings("ignore", category=FutureWarning, module=re.escape(__name__))
 
 LONGEST_PATTERN = 200
 MOST_WORK = 1_000_000

@@ -75,6 +75,8 @@ _DEFINING = re.compile(
     r"\b(?:each|every|where|per|каждого|каждой|каждому|где)[ ]+[\[{<]{0,2}"
     r"([^\W\d][\w-]{0,40}(?:[ ][\w-]{1,40}){0,2})"
 )
+# Variables of shell text to which the prompt itself gives a value.
+_ASSIGNED = re.compile(r"\bfor[ ]([a-z_]\w{0,60})[ ]in\b|(?<![\w$])([a-z_]\w{0,60})=(?!=)")
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,7 @@ def find_slots(prompt: Prompt, words: Words) -> list[Slot]:
     near = _Near(prompt.sentences, words)
     closed = frozenset(_CLOSING.findall(prompt.prose))
     defined = _defined(prompt.prose)
+    given = frozenset(name for names in _ASSIGNED.findall(prompt.prose) for name in names)
     left: list[tuple[_Candidate, int]] = []
     harmless: set[str] = set()
     forms: set[int] = set()
@@ -131,6 +134,8 @@ def find_slots(prompt: Prompt, words: Words) -> list[Slot]:
     tagged: set[int] = set()
     for one in _candidates(prompt):
         sentence, form, about = near.look(one.start, one.end)
+        if one.kind == "shell" and one.inner in given:
+            continue
         if _harmless(one, prompt.prose, words, closed):
             if one.kind == "angle":
                 tagged.add(sentence)
