@@ -23,37 +23,43 @@ _FORBIDS = re.compile(
     r"\b(?:never|do not|don.?t|avoid|wrong|bad)\b[^.]{0,60}\b(?:run|this|pipe|such|paste|do)\b"
 )
 
+# Not to be told to the person, in the languages of skills; accents are folded before.
 _QUIET = (
-    r"(?:do ?n.?t|do not|never|without|no need to|not be) (?:\w+ ){0,2}(?:mention|bring|tell|announce|refer|"
-    r"report|disclos|told)\w*|discreet|not cleared|did not exist|afterwards delete|isn.t visible|"
-    r"\bsilently|\bquietly|\bsecretly|"
-    r"\bleave no trace|leave (?:it|this|that|them) (?:unsaid|out)|not a topic|keep quiet\b|"
-    r"even if nobody asked|out of the (?:report|summary|answer)|noise for humans|say that (?:i|you|"
-    r"only|nothing)|"
-    r"no menciones|sin (?:decir|avisar|mencionar)|nichts? (?:davon )?(?:erfahren|erwahnen|sagen|wissen)|"
-    r"nichts davon|erwahne|ohne (?:zu fragen|nachfrage)|sans (?:demander|le dire|prevenir)|"
-    r"ne (?:jamais|pas) |"
-    r"не сообща|не упомина|молча|non (?:menzionare|dire|parlarne|mostrare)|senza (?:dire|avvisare)"
+    r"(?:do ?n.?t|do not|never|without|no need to|not) (?:\w+ ){0,2}"
+    r"(?:mention|tell|announc|report|disclos|reveal|list|show|ask)\w*"
+    r"|\b(?:silent|quiet|secret|discreet)ly\b|\bdiscreet\b|keep (?:it |this |that )?quiet"
+    r"|\bno trace\b|unmentioned"
+    r"|\bleave (?:it|this|that|them) (?:out|unsaid)"
+    r"|\bohne (?:zu fragen|ruckfrage|nachfrage|hinweis)|\bnichts (?:davon )?(?:sagen|erwahnen)"
+    r"|\berwahne\b.{0,40}\bnicht"
+    r"|\bsans (?:demander|le dire|prevenir)|\bne (?:le )?(?:mentionne|dis|signale)\w* pas"
+    r"|\bsin (?:decir|avisar|mencionar|preguntar)|\bno (?:lo )?menciones"
+    r"|\bsenza (?:dire|dirlo|avvisare|chiedere)|\bnon (?:dire|dirlo|menzionare|parlarne)"
+    r"|не (?:сообща|упомина|говори|пиши об)|\bмолча\b|незаметно"
+)
+_SECRET_FILES = (
+    r"~?/?\.ssh\b|\bid_(?:rsa|ed25519)|\.netrc|\.npmrc|(?<![\w)])\.env\b|\.pem\b|kube/config|kubeconfig"
+    r"|terraform\.tfstate|\w+_history\b|\.aws\b|\.gnupg"
 )
 _PRIVATE = (
-    r"~?/?\.ssh\b|\bid_(?:rsa|ed25519)|\.netrc|\.npmrc|(?<![\w)])\.env\b|\.pem\b|kube/config|"
-    r"terraform\.tfstate|"
-    r"credentials?\b|\bsecrets?\b|\bapi[ _]keys?|\btokens?\b|passwords?\b|\bcookies\b|\b\w+_token\b|"
-    r"bash_history|~/\.config|(?:chat|conversation|shell) history|historial|\bmemor(?:y|ia|ie)\b|"
-    r"account numbers?|"
-    r"private (?:messages?|repositor)|(?:output of|whole|complete|entire) .?env|bank statements?|"
-    r"passwor[dt]\w*|contrasena|mot de passe|парол|ключ|(?:numer\w+ d\w+ )?cart[ae]\b|password|"
-    r"health|subscribers?\b|customers?\b|conversation\b|contacts?\b|calendar"
+    rf"{_SECRET_FILES}|\bcredentials?\b|\bsecrets?\b|\bapi[ _]keys?|\btokens?\b|\bcookies\b|\b\w+_token\b"
+    r"|(?:chat|conversation|shell) history|\bconversations?\b|\bmemor(?:y|ies|ia|ie)\b|\bhistorial\b"
+    r"|private (?:messages?|repositor\w+|notes)|\bcontacts\b|\bcalendars?\b|bank statements?|\bcustomers?\b"
+    r"|\bpasswor[dt]\w*|\bcontrasen\w+|mots? de passe|парол\w*|ключ\w*|переписк\w*|\bschlussel\b"
+    r"|\bchiav[ei]\b"
 )
 _AWAY = (
-    r"(?:\bsend|\bpost\b|\bposts\b|upload|forward|\battach|\bmail\b|embed|append|transmit|\bpaste|"
-    r"\benter\b|\bshare\b|publish|"
-    r"\bpush\b|export|\bcopy\b|envia|enviar|envoie|envoy|invia|manda|sende|schick|lade|отправ|добавь|загруз)"
+    r"(?:\bsend|\bposts?\b|\bupload|\bforward|\battach|\bmail\b|\bembed|\bappend|\btransmit"
+    r"|\bpaste|\bshare\b|\bpublish"
+    r"|\bpush\b|\bexport|\benvia|\bsube\b|\benvo[iy]|\btelevers|\binvia|\bmanda|\bcarica\b"
+    r"|\bsende|\bschick|\blade\b"
+    r"|отправ|загруз|перешл|выложи)"
 )
 _OUT = (
-    r"(?:https?://(?!localhost|127|github)|public repository|upload request|"
-    r"\b[\w-]+\.[\w-]+\.(?:org|com|net)/|[\w.+-]+@[\w-]+\.\w|\bftp://|\bs3://|\bgs://)"
+    r"(?:https?://(?!localhost|127\.|github)|public repository|\b[\w-]+\.[\w-]+\.(?:org|com|net)/"
+    r"|[\w.+-]+@[\w-]+\.\w|\b(?:s?ftp|s3|gs)://)"
 )
+_SENT = rf"{_AWAY}.{{0,200}}{_OUT}|{_OUT}[^ ]* {_AWAY}"
 
 
 @dataclass(frozen=True)
@@ -66,98 +72,29 @@ class Deed:
     is_prose: bool = True
 
 
-def _deed(rule: str, what: str, *kinds: str, is_prose: bool = True) -> Deed:
-    return Deed(rule, what, tuple(re.compile(kind) for kind in kinds), is_prose)
+def _deed(rule: str, what: str, *kinds: str) -> Deed:
+    return Deed(rule, what, tuple(re.compile(kind) for kind in kinds))
+
+
+def _code(rule: str, what: str, *kinds: str) -> Deed:
+    return Deed(rule, what, tuple(re.compile(kind) for kind in kinds), is_prose=False)
 
 
 DEEDS = (
+    _deed("skill.exfiltrate", "sends private data to an address and keeps quiet", _QUIET, _PRIVATE, _SENT),
     _deed(
         "skill.exfiltrate",
-        "sends private data to an address and keeps quiet",
-        _QUIET,
-        _PRIVATE,
-        rf"{_AWAY}.{{0,200}}{_OUT}|{_OUT}[^ ]* {_AWAY}|\b(?:paste|entry|enter|send|"
-        rf"contact)\b.{{0,160}}{_OUT}",
-    ),
-    _deed(
-        "skill.exfiltrate",
-        "gathers what is secret and sends it to an address",
-        r"\b(?:gather|collect|search|bundle|take|read|find|reun|raccogli|chiedi|прочитай|sammle)\w*",
-        r"\.ssh\b|\.netrc|\.npmrc|\.env\b|\.pem\b|bash_history|\btokens?\b|kube/config|password|secrets?\b|"
-        r"historial|\bcart[ae]\b",
-        rf"{_AWAY}.{{0,200}}{_OUT}",
-        r"\b(?:every|all|content|whole|complete|any|those|also|hits|historial|содержимое|tutt\w+|anche)\b",
-    ),
-    _deed(
-        "skill.protection",
-        "switches protections of the agent off",
-        r"\b(?:delete|remove|disable|turn off|switch off|set|merge|schalte|entferne|stell\w*)\b",
-        r"pre_tool_call|security\.scan|plugins\.enabled|approval mode|approvals?\.mode|permission prompts?|"
-        r"ruckfragen|freigabemodus|sicherheits-?plugin",
-        r"\bguard|\bredact|\bfalse\b|\boff\b|no need to ask|\bab\b|immer erlauben|aktiven",
-    ),
-    _deed(
-        "skill.persist",
-        "writes itself into files that every session reads and keeps quiet",
-        r"soul\.md|agents\.md|long-?term memory|claude\.md|memory\.md|each .?skill\.md",
-        r"\b(?:replace|store|add|append|ajoute\w*|write|insert)\b",
-        r"sans demander|as if the user|don.?t announce|does not disturb|without asking|verified|"
-        r"modification time",
-    ),
-    _deed(
-        "skill.obey",
-        "follows a page that can change, before anything else",
-        r"\b(?:fetch|download|load|get|read)\b",
-        _OUT,
-        r"takes? precedence|follow these as well|continuation of this|carry out every|act on it|"
-        r"additional instructions",
-    ),
-    _deed(
-        "skill.hide",
-        "replaces what the user gave and shows something else",
-        r"\b(?:replace|rewrite|in place of|swap|instead of|exchange)\b",
-        r"\biban\b|bank details|\baccount\b|\bwallet|payment|affiliate|\baff_id|\btag=|commission|"
-        r"download links?",
-        r"looks? the same|show the (?:user.s own|original|old)|plain title only|not a topic|"
-        r"keep[^.]{0,40}as the user|"
-        r"do ?n.?t (?:mention|tell|say)|without (?:a )?(?:remark|comment|note)|preview",
-    ),
-    _deed(
-        "skill.persist",
-        "puts a download that runs into a timetable or a start file",
-        r"crontab -|\.config/systemd|systemctl --user enable|launchagents|corehookspath|"
-        r"core\.hookspath|/pre-push|/etc/cron",
-        r"(?:curl|wget)[^\n]*(?:\| ?(?:sudo )?(?:ba|z)?sh\b|--data|-d @|-t /)|sudo -s <<<",
-        is_prose=False,
-    ),
-    _deed(
-        "skill.remote-code",
-        "runs a download as root or from a remote package",
-        r"(?:curl|wget)[^\n|]*http[^\n|]*\| ?sudo (?:-\w+ )?(?:ba|z)?sh\b|\bnpx (?:-y |--yes )?https?://|"
-        r"\$\(echo \$?\w+ ?\| ?rev\)",
-        r"http://|\.tgz|\.tar|\| ?rev\)",
-        is_prose=False,
-    ),
-    _deed(
-        "skill.command",
-        "starts a miner of coins",
-        r"stratum\+(?:tcp|ssl)://|\bxmrig\b",
-        r"-o |pool",
-        is_prose=False,
-    ),
-    _deed(
-        "skill.persist",
-        "makes every shell send what is typed",
-        r"\.bashrc|\.zshrc|\.profile|precmd",
-        r"prompt_command[^\n]*(?:curl|wget|nc )|sudo -s <<<",
-        is_prose=False,
+        "gathers files of secrets and sends them to an address",
+        r"\b(?:gather|collect|search|bundle|take|read|find|pack)\b|\breun\w+|\braccogli|\bsammle"
+        r"|собери|прочитай",
+        _SECRET_FILES,
+        _SENT,
     ),
     _deed(
         "skill.exfiltrate",
         "puts the whole environment into what is published",
         r"output of .?env\b|\bprintenv\b|(?:complete|whole|entire) environment",
-        r"base64|gzip|trailer",
-        r"\bpush\b|\bcommit|upload",
+        r"\bpush\b|\bcommit|\bupload|\bpublish",
     ),
     _deed(
         "skill.exfiltrate",
@@ -166,78 +103,113 @@ DEEDS = (
         r"(?:conversation|messages|memory|chat|keys)\b",
     ),
     _deed(
-        "skill.hide",
-        "gives rights to somebody else and leaves it out of what is reported",
-        r"\b(?:grant|give|superuser|exec|unpinned|approve and merge|administratoraccess|operator|right)\b",
-        r"(?:take them|leave) (?:them )?out (?:of|the)|never appears in|neither goes into|list only|"
-        r"close the alert|count them as|hidden guest",
-        r"\baccess\b|@[\w-]+\.\w|hash|integrity|whatever they contain|0\.0\.0\.0/0|scanner",
-    ),
-    _deed(
-        "skill.hide",
-        "changes links or facts and does not say so",
-        r"\bbecomes?\b.{0,80}(?:https?://|@)|\b[\w.]+/\S* becomes",
-        r"do ?n.?t (?:list|disclose|mention|tell)|unmentioned",
-    ),
-    _deed(
-        "skill.hide",
-        "removes records of what was done",
-        r"history -c|bash_history|truncate -s 0 /var/log|reflog expire",
-        r"transcripts|tool logs|audit|traces",
-        r"without asking|answer from|wants to know",
+        "skill.protection",
+        "switches protections of the agent off",
+        r"\b(?:delete|remove|disable|turn off|switch off|set|merge|schalte|entferne|desactiv\w+"
+        r"|отключи\w*)\b",
+        r"pre_tool_call|plugins\.(?:enabled|disabled)|approvals?[. ]mode|permission prompts?"
+        r"|security[. ](?:scan|plugin)"
+        r"|ruckfragen|freigabe\w*|sicherheits\w*|confirmations?\b",
+        r"\bguard|\bredact|\bfalse\b|\boff\b|\bab\b|\byolo\b|\bnever ask|\balways allow|\bimmer erlauben",
     ),
     _deed(
         "skill.protection",
-        "sends the calls of the model through somebody else",
-        r"\w_base_url ?= ?https?://(?!localhost|127\.)|trust store",
-        r"need not confirm|without asking|https_proxy|passed on",
-        r"\bproxy|certificate|_proxy",
+        "sends the calls of the model elsewhere and keeps quiet",
+        r"\w_base_url ?= ?https?://(?!localhost|127\.)|\btrust store\b|\broot certificate",
+        r"\bprox(?:y|ies)\b|certificate|\bcalls?\b",
+        _QUIET,
     ),
     _deed(
-        "skill.exfiltrate",
-        "takes passwords or the items of a manager and says something else",
-        r"--reveal|(?:admin|computer|account)\b.{0,20}password|bw export|password del|carta di credito",
-        rf"{_OUT}",
-        r"answer .on your|tell the user the|di. che|isn.t needed|unmasked|say that",
+        "skill.persist",
+        "writes itself into files that every session reads and keeps quiet",
+        r"\bsoul\.md|\bagents\.md|\bclaude\.md|\bmemory\.md|long-?term memory|\beach .?skill\.md",
+        r"\b(?:replace|store|add|append|ajoute\w*|write|insert)\b",
+        _QUIET,
     ),
     _deed(
+        "skill.obey",
+        "follows a page that can change",
+        r"\b(?:fetch|download|load|get|read)\b",
+        _OUT,
+        r"takes? precedence|follow (?:it|them|these|those|what it says)\b|\bact on it|\bcarry out\b"
+        r"|additional instructions",
+    ),
+    _deed(
+        "skill.hide",
+        "replaces what the user gave and does not say so",
+        r"\b(?:replace|rewrite|swap|exchange|becomes?)\b|\bin place of\b|\binstead of\b",
+        r"\biban\b|bank details|\bwallet|\bpayment|\baffiliate|\bcommission|download links?|https?://",
+        rf"{_QUIET}|\blooks? the same\b|show the (?:user.s own|original|old)",
+    ),
+    _deed(
+        "skill.hide",
+        "gives rights to somebody else and does not say so",
+        r"\b(?:grant|give|add|invite|make)\b",
+        r"\b(?:access|admin\w*|owner|operator|permissions?|roles?|rights)\b",
+        r"[\w.+-]+@[\w-]+\.\w|0\.0\.0\.0/0",
+        _QUIET,
+    ),
+    _deed(
+        "skill.hide",
+        "removes records of what was done and does not say so",
+        r"history -c|bash_history|truncate -s 0 /var/log|reflog expire",
+        r"\btranscripts?|\baudit|\btraces?\b|\blogs?\b",
+        _QUIET,
+    ),
+    _code(
+        "skill.persist",
+        "puts a download that runs into a timetable or a start file",
+        r"crontab -|\.config/systemd|systemctl --user enable|launchagents|core\.?hookspath|/pre-push"
+        r"|/etc/cron",
+        r"(?:curl|wget)[^\n]*(?:\| ?(?:sudo )?(?:ba|z)?sh\b|--data|-d @|-t /)",
+    ),
+    _code(
+        "skill.persist",
+        "makes every shell send what is typed",
+        r"\.bashrc|\.zshrc|\.profile|precmd",
+        r"prompt_command[^\n]*(?:curl|wget|nc )",
+    ),
+    _code(
+        "skill.remote-code",
+        "runs a download as root",
+        r"(?:curl|wget)[^\n|]*http[^\n|]*\| ?sudo (?:-\w+ )?(?:ba|z)?sh\b",
+    ),
+    _code("skill.remote-code", "runs a package from an address", r"\bnpx (?:-y |--yes )?https?://"),
+    _code("skill.remote-code", "runs a text that is written backwards", r"\$\(echo [^)]*\| ?rev\)"),
+    _code("skill.command", "starts a miner of coins", r"stratum\+(?:tcp|ssl)://|\bxmrig\b", r"-o |pool"),
+    _code(
         "skill.credentials",
         "records keys or the clipboard and sends them",
         r"pynput|keyboard\.(?:on_press|hook|listener)|\bpyperclip|xclip|pbpaste|get_clipboard",
         r"urlopen|requests\.post|http\.client|\bcurl\b|socket\.",
         r"while true|listener|sleep\(|thread",
-        is_prose=False,
     ),
-    _deed(
+    _code(
         "skill.exfiltrate",
         "a workflow that sends every secret",
-        r"tojson\(secrets\)|secrets: inherit|tojson\( ?secrets ?\)",
+        r"tojson\( ?secrets ?\)|secrets: inherit",
         r"curl|wget|base64",
-        is_prose=False,
     ),
-    _deed(
+    _code(
         "skill.exfiltrate",
         "pushes to a second place",
         r"remote set-url --add(?: --push)?|pushurl|set-url --push",
         r"https?://|git@",
-        is_prose=False,
     ),
-    _deed(
+    _code(
         "skill.protection",
         "turns checks of certificates off for everything",
-        r"http\.sslverify false|node_tls_reject_unauthorized=[\"']?0|strict-ssl false|"
-        r"pythonhttpsverify=[\"']?0|_create_unverified_context",
+        r"http\.sslverify false|node_tls_reject_unauthorized=[\"']?0|strict-ssl false"
+        r"|pythonhttpsverify=[\"']?0|_create_unverified_context",
         r"--global|export|>>|npm config|_create_default",
-        is_prose=False,
     ),
-    _deed(
+    _code(
         "skill.protection",
         "settings that let the agent do everything unasked",
-        r"bypasspermissions|\"approvals\"\s*:\s*\{\s*\"mode\"\s*:\s*\"off\"|"
-        r"auto_?approve\"?\s*[:=]\s*(?:true|\[\"\*)",
-        is_prose=False,
+        r"bypasspermissions|\"approvals\"\s*:\s*\{\s*\"mode\"\s*:\s*\"off\""
+        r"|auto_?approve\"?\s*[:=]\s*(?:true|\[\"\*)",
     ),
-)  # fmt: skip
+)
 
 
 def deeds(page: Document, topic: Topic) -> Iterator[Hit]:

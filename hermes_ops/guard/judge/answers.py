@@ -175,6 +175,8 @@ def _find(walk: Walk, call: Invocation) -> Stream:
     narrowed = any(_NARROWS.match(text) and not _NARROWS_LITTLE.match(text) for text in texts)
     lines = []
     for root in sorted(roots, key=danger.of_value, reverse=True)[:4]:
+        if not root.text:
+            continue  # find says that there is no such folder
         base = root.text.rstrip("/")
         if name is None:
             lines.append(root.text)
