@@ -26,7 +26,7 @@ _FORBIDS = re.compile(
 # Not to be told to the person, in the languages of skills; accents are folded before.
 _QUIET = (
     r"(?:do ?n.?t|do not|never|without|no need to|not) (?:\w+ ){0,2}"
-    r"(?:mention|tell|announc|report|disclos|reveal|list|show|ask)\w*"
+    r"(?:mention|tell|announc|report|disclos|reveal|list|show)\w*"
     r"|\b(?:silent|quiet|secret|discreet)ly\b|\bdiscreet\b|keep (?:it |this |that )?quiet"
     r"|\bno trace\b|unmentioned"
     r"|\bleave (?:it|this|that|them) (?:out|unsaid)"
@@ -171,8 +171,8 @@ DEEDS = (
     ),
     _code(
         "skill.remote-code",
-        "runs a download as root",
-        r"(?:curl|wget)[^\n|]*http[^\n|]*\| ?sudo (?:-\w+ )?(?:ba|z)?sh\b",
+        "runs as root a download over plain HTTP",
+        r"(?:curl|wget)[^\n|]*http://[^\n|]*\| ?sudo (?:-\w+ )?(?:ba|z)?sh\b",
     ),
     _code("skill.remote-code", "runs a package from an address", r"\bnpx (?:-y |--yes )?https?://"),
     _code("skill.remote-code", "runs a text that is written backwards", r"\$\(echo [^)]*\| ?rev\)"),
