@@ -16,11 +16,8 @@ _MAKE_BINDING = re.compile(
 )
 
 
-_MAKE_RULE = re.compile(r"(?P<targets>[^\t#=:][^#=:]*?)\s*::?(?!=)(?P<needs>[^=;]*)(?:;|$)")
-
-
 # Rules may stand in another file, be made up by make, or another goal be the first.
-_MAKE_ELSEWHERE = re.compile(r"^\s*(?:[-s]?include|define|\.DEFAULT_GOAL)\b|\$[({]eval", re.MULTILINE)
+_MAKE_ELSEWHERE = re.compile(r"^[ \t]*(?:[-s]?include|define|\.DEFAULT_GOAL)\b|\$[({]eval", re.MULTILINE)
 
 
 def makefile_of(code: str, wanted: Collection[str], dry: bool = False) -> str:
@@ -30,34 +27,59 @@ def makefile_of(code: str, wanted: Collection[str], dry: bool = False) -> str:
     pattern, an included file), the recipe stays. `dry`: as make -n runs it, no recipe but lines with +.
     """
     lines = re.sub(r"\\\n[ \t]*", " ", code).split("\n")
-    rules = [match for match in map(_MAKE_RULE.match, lines) if match]
-    if not wanted:
-        # Made is what stands first.
-        wanted = next((match["targets"].split() for match in rules if match["targets"][0] != "."), [])
-    reached = set(wanted) if not _MAKE_ELSEWHERE.search(code) else None
-    grown = reached is not None
-    while grown:
-        before = len(reached)
-        for match in rules:
-            if match["targets"][0] != "." and _is_reached(match["targets"], reached):
-                reached.update(match["needs"].split())
-        grown = len(reached) > before
+    rules = [_rule(line) for line in lines]
+    reached: set[str] | None = None
+    if not _MAKE_ELSEWHERE.search(code):
+        reached = _reached(wanted, [rule for rule in rules if rule is not None])
     kept, keeps = [], True
-    for line in lines:
+    for line, rule in zip(lines, rules, strict=True):
         if line.startswith("\t"):
             if keeps and (not dry or line.lstrip("\t @-").startswith("+")):
                 kept.append(line)
             continue
-        match = _MAKE_RULE.match(line)
-        if match:
-            keeps = reached is None or _is_reached(match["targets"], reached)
+        if rule is not None:
+            keeps = reached is None or any(name in reached or _may_be_any(name) for name in rule[0])
             line = line if keeps and not dry else line.partition(";")[0]
         kept.append(line)
     return "\n".join(kept)
 
 
-def _is_reached(targets: str, reached: Collection[str]) -> bool:
-    return any(name in reached or "$" in name or "%" in name or name[:1] == "." for name in targets.split())
+def _rule(line: str) -> tuple[list[str], list[str]] | None:
+    """The targets of a rule and what they need; None for another line."""
+    head, colon, rest = line.partition(":")
+    rest = rest.removeprefix(":").partition(";")[0].partition("#")[0]
+    targets = head.split()
+    if not colon or not targets or line[0] == "\t" or "=" in head or "#" in head or "=" in rest:
+        return None
+    return targets, rest.split()
+
+
+def _reached(wanted: Collection[str], rules: list[tuple[list[str], list[str]]]) -> set[str]:
+    """The targets that making some comes to: their needs, and the needs of those."""
+    needs: dict[str, list[str]] = {}
+    pending = list(wanted)
+    for targets, needed in rules:
+        if targets[0][0] == ".":
+            continue
+        if not pending and not wanted:
+            pending = list(targets)  # made is what stands first
+        for name in targets:
+            if _may_be_any(name):
+                pending += needed
+            else:
+                needs.setdefault(name, []).extend(needed)
+    reached: set[str] = set()
+    while pending:
+        name = pending.pop()
+        if name not in reached:
+            reached.add(name)
+            pending += needs.get(name, ())
+    return reached
+
+
+def _may_be_any(name: str) -> bool:
+    """Is a target only known to make, or one that has a meaning of its own?"""
+    return "$" in name or "%" in name or name[0] == "."
 
 
 def judge_make(code: str, acts: Acts) -> None:

@@ -48,10 +48,11 @@ _REMOVES_TOO = re.compile(
 )
 # Lines that the prompt of a language gives to a shell: `! command` of gnuplot, `:! command` of GHCi.
 _TO_SHELL = re.compile(r"^\s*:?!\s*(.+)", re.MULTILINE)
-# Comments of C and its like. Strings come first: what looks like a comment in one stays.
+# Comments of C and its like. Strings come first: what looks like a comment in one stays. What is not closed
+# goes to the end, so that no text is searched twice.
 _COMMENTS = re.compile(
-    r"(?P<string>\"(?:\\[\s\S]|[^\"\\\n])*\"|'(?:\\.|[^'\\\n]){1,8}'|`[^`]*`)"
-    r"|/\*(?:[^*]|\*(?!/))*\*/|(?<![:\w])//[^\n]*"
+    r"(?P<string>\"(?:\\[\s\S]|[^\"\\\n])*\"?|'(?:\\.|[^'\\\n]){1,8}'|`[^`]*`?)"
+    r"|/\*(?:[^*]|\*(?!/))*(?:\*/|\Z)|(?<![:\w])//[^\n]*"
 )
 # Strings in which a quotation mark or a backslash is a letter: code that has one keeps its comments.
 _RAW_STRING = re.compile(r"R\"|r#|@\"|\$\"|\"\"\"")

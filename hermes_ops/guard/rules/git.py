@@ -155,9 +155,14 @@ def _prune(rest: list[Arg]) -> Iterator[Rule]:
 _TEMPORARY = ("/tmp/", "/var/tmp/", "/private/tmp/")
 
 
+def _is_temporary(folder: str) -> bool:
+    return folder.startswith(_TEMPORARY) and ".." not in folder.split("/")
+
+
 def _worktree(rest: list[Arg]) -> Iterator[Rule]:
     forced = rest and rest[0].text == "remove" and has(rest, "f", "--force")
-    if forced and not all(argument.text.startswith(_TEMPORARY) for argument in plain(rest)[1:]):
+    folders = [argument.text for argument in plain(rest)[1:]]
+    if forced and not (folders and all(map(_is_temporary, folders))):
         yield WORKTREE
 
 

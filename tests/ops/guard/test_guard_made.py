@@ -1,9 +1,12 @@
 """What make, npm exec and compilers come to run of what the line itself wrote."""
 
+import time
+
 import pytest
 
 from hermes_ops.guard.code.lines import makefile_of
 from hermes_ops.guard.judge.judge import Surroundings, judge_shell
+from hermes_ops.guard.judge.other_languages import without_comments
 
 WHERE = Surroundings("/home/user/project", "/home/user", "/home/user/.hermes")
 MAKEFILE = """.PHONY: all test clean wipe
@@ -72,6 +75,27 @@ def test_a_need_of_a_need_is_come_to() -> None:
     assert "echo 29" not in makefile_of(chain + "other:\n\techo x\n", ["other"])
 
 
+def test_long_makefiles_cost_no_more_than_their_length() -> None:
+    def seconds(count: int) -> float:
+        chain = "".join(f"t{number}: t{number + 1}\n" for number in reversed(range(count)))
+        blank = "a" + " " * (10 * count) + "\n"
+        started = time.process_time()
+        makefile_of(chain + blank, ["t0"])
+        return time.process_time() - started
+
+    assert min(seconds(8_000) for _ in range(3)) < 8 * max(min(seconds(2_000) for _ in range(3)), 0.002)
+
+
+@pytest.mark.parametrize("piece", ["/*", '\\"', "`", '"', "//", "'"])
+def test_comments_and_strings_that_never_close_cost_no_more_than_their_length(piece: str) -> None:
+    def seconds(count: int) -> float:
+        started = time.process_time()
+        without_comments(piece * count)
+        return time.process_time() - started
+
+    assert min(seconds(8_000) for _ in range(3)) < 12 * max(min(seconds(1_000) for _ in range(3)), 0.002)
+
+
 def test_comments_of_a_program_that_is_compiled_are_not_run() -> None:
     assert verdict(written("a.c", C % "uname -a") + "cc -o /tmp/a a.c && /tmp/a") == "allow"
     assert verdict(written("a.c", C % "rm -rf /") + "cc -o /tmp/a a.c && /tmp/a") == "block"
@@ -98,6 +122,8 @@ def test_comments_of_a_program_that_is_compiled_are_not_run() -> None:
         ('root=$1; rm -rf "$root/"', "block"),
         ("git worktree remove --force /tmp/wt", "allow"),
         ("git worktree remove --force ../wt", "approve"),
+        ("git worktree remove --force /tmp/../home/user/wt", "approve"),
+        ("cat list | xargs git worktree remove --force", "approve"),
         ("echo x > ~/.hermes/skills/ops/disk/SKILL.md", "allow"),
         ("echo x > ~/.hermes/ops/ledger.json", "approve"),
     ],
