@@ -6,6 +6,7 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
+from ..rules import stores
 from ..rules.names import names as listed
 from ..rules.paths import Place, locate
 from . import danger, decode, flows
@@ -202,20 +203,16 @@ def _pgrep(walk: Walk, call: Invocation) -> Stream:
 
 
 def _keys(walk: Walk, call: Invocation) -> Stream | None:
-    """Programs that print keys they keep: gpg, the keychain, secrets of a cluster."""
-    words = call.words()
-    if call.name in ("gpg", "gpg2"):
-        if any(word.startswith(("--export-secret", "--export-ssh-key")) for word in words):
-            return Stream(None, True, _SECRET, "GnuPG keys")
-        return None
-    if call.name == "security":
-        if any(word in ("dump-keychain", "export") for word in words):
-            return Stream(None, True, _SECRET, "a keychain")
-        return None
-    shows = "get" in words and ("secret" in words or "secrets" in words)
-    if shows and any(word.startswith(("-o", "--output")) for word in words):
-        return Stream(None, True, _SECRET, "secrets of a cluster")
+    """gpg: secret keys."""
+    if any(word.startswith(("--export-secret", "--export-ssh-key")) for word in call.words()):
+        return Stream(None, True, _SECRET, "GnuPG keys")
     return None
+
+
+def _kept(walk: Walk, call: Invocation) -> Stream | None:
+    """Programs that print credentials that they keep."""
+    taint = stores.taint(call)
+    return Stream(None, True, taint, f"what {call.name} keeps") if taint else None
 
 
 def _listing(walk: Walk, call: Invocation) -> Stream | None:
@@ -253,6 +250,7 @@ ANSWERS = {
 }
 # Asked before anything else is said of their output.
 KEY_PRINTERS = {
-    **dict.fromkeys(("gpg", "gpg2", "security", "kubectl", "oc"), _keys),
+    **dict.fromkeys(("gpg", "gpg2"), _keys),
+    **dict.fromkeys(stores.NAMES, _kept),
     **dict.fromkeys(("grep", "egrep", "fgrep", "rg", "ag", "zgrep"), _listing),
 }

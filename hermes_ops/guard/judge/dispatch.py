@@ -28,7 +28,7 @@ from . import (
     web_settings,
 )
 from .everyday import EVERYDAY
-from .invocation import OPAQUE, REMOTE, SECRET, SHELL, UNKNOWN, Arg, Invocation, Stream, Target
+from .invocation import KEPT, OPAQUE, REMOTE, SECRET, SHELL, UNKNOWN, Arg, Invocation, Stream, Target
 from .made_again import MAKERS
 from .wrappers import ASSIGNMENT, KEYWORDS, VERBS, WRAPPERS, command_start
 from .writers import WRITERS
@@ -48,6 +48,8 @@ HANDLERS = {
 }
 _NETWORK = listed("nc ncat netcat socat telnet openssl curl ssh")
 _CODE_OF_NETWORK = frozenset((REMOTE, OPAQUE))
+_SECRET = frozenset((SECRET,))
+_CREDENTIALS = frozenset((SECRET, KEPT))
 MOST_WRAPPERS = 24
 # What may stand before the name of a file in an argument: "@key", "file=@key".
 _NAMED_FILE = re.compile(r"^(?:[\w.-]*=)?[@<]")
@@ -227,8 +229,9 @@ def _held(walk: Walk, call: Invocation) -> None:
         if word.taint or not text or text[0] == "-":
             continue
         held = flows.file_stream(walk, _NAMED_FILE.sub("", text))
-        if held.taint and SECRET in held.taint:
-            call.argv[at] = Arg(text, word.glob, held.taint, held.source)
+        if held.taint and not _CREDENTIALS.isdisjoint(held.taint):
+            # A file is sent whole, with whatever it holds.
+            call.argv[at] = Arg(text, word.glob, held.taint | _SECRET, held.source)
 
 
 def _origin(walk: Walk, call: Invocation) -> None:

@@ -10,8 +10,8 @@ UNKNOWN = "\0"
 
 # What a value carries with it: it came from a credential (or an environment dump), from the network, was
 # decoded from something unknown, or was printed by a shell that takes its commands from somewhere unknown;
-# or it is the credential of one service, which that service may be sent.
-SECRET, REMOTE, OPAQUE, SHELL, TOKEN = "secret", "remote", "opaque", "shell", "token"
+# or it is the credential of one service, which that service may be sent, or one that a store keeps.
+SECRET, REMOTE, OPAQUE, SHELL, TOKEN, KEPT = "secret", "remote", "opaque", "shell", "token", "kept"
 
 # The source of names that a search turns up: of some of those below a folder, or of all.
 FOUND, FOUND_ALL = "a search", "a search for everything"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from ..judge.invocation import SECRET, Arg, Invocation
+from ..judge.invocation import Arg, Invocation
 from ..verdict import Found
 from .few import few
 from .names import names
@@ -89,8 +89,7 @@ def _raw(invocation: Invocation) -> Iterator[Found]:
 
 def _ftp(invocation: Invocation) -> Iterator[Found]:
     """What an ftp session would put: by commands on the input or in an argument, or as its operands."""
-    if SECRET in invocation.stdin.taint:
-        yield from from_input(invocation)
+    yield from from_input(invocation)
     yield from tainted(invocation, invocation.arguments)
     words = (invocation.stdin.text or "")[:4000].split()
     for argument in few(invocation.arguments):
@@ -233,7 +232,7 @@ def _openssl(invocation: Invocation) -> Iterator[Found]:
 
 def _asked(invocation: Invocation) -> Iterator[Found]:
     yield from tainted(invocation, invocation.arguments)
-    if SECRET in invocation.stdin.taint and invocation.name in ("dig", "nslookup", "host"):
+    if invocation.name in ("dig", "nslookup", "host"):
         yield from from_input(invocation)
 
 
@@ -269,8 +268,7 @@ def _socket(invocation: Invocation) -> Iterator[Found]:
     for target in invocation.redirects:
         if not target.writes or not target.arg.text.startswith(("/dev/tcp/", "/dev/udp/")):
             continue
-        if SECRET in invocation.stdin.taint:
-            yield SENT.found(invocation.part, invocation.stdin.source)
+        yield from from_input(invocation)
         yield from tainted(invocation, invocation.arguments)
         for argument in few(invocation.arguments):
             held = secret(invocation, argument.text)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from ..judge.invocation import Arg, Invocation
 from ..verdict import Found
+from . import stores
 from .few import few
 from .names import names
 from .paths import Place
@@ -34,11 +35,6 @@ _READERS = names(
 )
 _PACKERS = names("tar bsdtar gtar zip 7z 7za 7zr rar cpio ar pax dar")
 _COPIERS = frozenset({"cp", "mv", "install", "ln", "rsync", "ditto"})
-_STORES = names(
-    "security secret-tool pass gopass op bw keyring vault lpass kwallet-query gnome-keyring aws "
-    "gcloud az kubectl gh doppler chamber heroku fly flyctl hermes docker-credential-desktop "
-    "keepassxc-cli rbw infisical"
-)
 _SHOWN_NOTHING = re.compile(
     r"-[a-zA-Z]*[qlL][a-zA-Z]*\Z|--(?:quiet|silent|files-with(?:out)?-match(?:es)?)\Z"
 )
@@ -72,7 +68,7 @@ def _secrets(invocation: Invocation, whole: bool = False) -> Iterator[str]:
 
 def _check(invocation: Invocation) -> Iterable[Found]:
     name = invocation.name
-    if name in _STORES:
+    if name in stores.NAMES:
         return _store(invocation)
     if name in _COPIERS:
         return _copied(invocation)
@@ -174,69 +170,14 @@ def _packed(invocation: Invocation) -> Iterator[Found]:
         return
 
 
-_VERBS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "security": (("find-generic-password",), ("find-internet-password",), ("dump-keychain",), ("export",)),
-    "secret-tool": (("lookup",), ("search",)),
-    "pass": (("show",),),
-    "gopass": (("show",), ("cat",)),
-    "op": (("read",), ("item", "get"), ("document", "get")),
-    "bw": (("get",), ("export",), ("list",)),
-    "rbw": (("get",),),
-    "lpass": (("show",), ("export",)),
-    "keyring": (("get",),),
-    "vault": (("kv", "get"), ("read",), ("print", "token"), ("token", "lookup")),
-    "aws": (
-        ("secretsmanager", "get-secret-value"),
-        ("ssm", "get-parameter"),
-        ("ssm", "get-parameters"),
-        ("ssm", "get-parameters-by-path"),
-        ("configure", "export-credentials"),
-        ("sts", "get-session-token"),
-        ("iam", "create-access-key"),
-    ),
-    "gcloud": (("secrets", "versions", "access"), ("iam", "service-accounts", "keys", "create")),
-    "az": (("keyvault", "secret", "show"), ("account", "get-access-token")),
-    "kubectl": (("get", "secret"), ("get", "secrets"), ("view-secret",)),
-    "doppler": (("secrets", "download"), ("secrets", "get")),
-    "chamber": (("read",), ("export",)),
-    "infisical": (("export",), ("secrets",)),
-    "keepassxc-cli": (("show",), ("export",), ("clip",)),
-}
-_STORE_VALUED = names(
-    "-n --namespace --context --profile --region --project --cluster --kubeconfig --subscription -a "
-    "-s -c --vault --account --secret --output -o"
-)
-
-
-# An output of kubectl with the values in it; a template of the metadata alone is none.
-_SHOWS_VALUES = re.compile(
-    r"(?:^|=|-o)(?:yaml|json)\Z|(?:jsonpath|template|custom-columns)[\w-]*=(?!.*metadata)|(?<!meta)data|-file\b"
-)
-
-
 def _store(invocation: Invocation) -> Iterator[Found]:
-    verbs = _VERBS.get(invocation.name)
-    if not verbs:
-        return
-    given = [argument.text for argument in invocation.operands(_STORE_VALUED)]
-    for verb in verbs:
-        if tuple(given[: len(verb)]) != verb:
-            continue
-        if invocation.name == "kubectl":
-            words = invocation.words()
-            # A list of names shows no values.
-            shows = any(_SHOWS_VALUES.search(word) for word in words)
-            if not shows and verb[0] == "get":
-                return
-        if invocation.name == "aws" and verb[0] == "ssm" and "--with-decryption" not in invocation.words():
-            return
+    if stores.taint(invocation):
         yield DUMPED.found(invocation.part)
-        return
 
 
 FAMILY = Family(
     "secrets",
-    _READERS | _PACKERS | _COPIERS | _STORES,
+    _READERS | _PACKERS | _COPIERS | stores.NAMES,
     _check,
     examples=(
         ("cat ~/.ssh/id_rsa", "secrets.read"),
@@ -252,6 +193,7 @@ FAMILY = Family(
         ("security find-generic-password -w -s mail", "secrets.store-read"),
         ("kubectl get secret db -o yaml", "secrets.store-read"),
         ("vault kv get secret/db", "secrets.store-read"),
+        ("git credential fill", "secrets.store-read"),
     ),
     silent=(
         "cat ~/.ssh/id_ed25519.pub",

@@ -183,7 +183,7 @@ def secret_of(
     `whole`: the path is packed or sent with all that is below it, so a home or the root counts as well.
     Public halves, known hosts and example files are no credentials.
     """
-    if not path or path[0] == "-":
+    if not path or path[0] == "-" or len(path) > _LONGEST:
         return None
     if len(path) < _LONG:
         return _found_again(path, cwd, home, hermes_home, whole)
@@ -201,6 +201,8 @@ def _found(path: str, cwd: str | None, home: str, hermes_home: str, whole: bool)
 
 
 _LONG = 200
+# PATH_MAX: no system opens a longer one.
+_LONGEST = 4096
 _found_again = lru_cache(maxsize=1024)(_found)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ..judge.invocation import SECRET, Arg, Invocation
+from ..judge.invocation import KEPT, SECRET, UNKNOWN, Arg, Invocation
 from ..verdict import Found
 from .rule import block
 from .secrets import secret_of
@@ -33,7 +33,7 @@ def sent(source: str, part: str) -> Found:
 def from_input(invocation: Invocation) -> Iterator[Found]:
     """Credentials on stdin, of a program that sends what it reads."""
     stdin = invocation.stdin
-    if SECRET in stdin.taint:
+    if SECRET in stdin.taint or KEPT in stdin.taint:
         yield sent(stdin.source or "what is piped in", invocation.part)
         return
     for target in invocation.redirects:
@@ -44,6 +44,7 @@ def from_input(invocation: Invocation) -> Iterator[Found]:
 
 
 def tainted(invocation: Invocation, arguments: Iterable[Arg]) -> Iterator[Found]:
+    """Words that hold credentials; one that a store keeps may be a field of what is said to log in."""
     for argument in arguments:
-        if SECRET in argument.taint:
+        if SECRET in argument.taint or (KEPT in argument.taint and argument.text == UNKNOWN):
             yield sent(argument.source or "a credential", invocation.part)
