@@ -72,6 +72,7 @@ class Judging(Scope):
         self.fifos: set[str] = set()
         self.links: dict[str, str] = {}  # the paths of links that this line makes, and where they lead to
         self.mounts: set[str] = set()
+        self.planted: set[str] = set()  # the files of this line that are being judged
         self.made: set[str] = set()  # the names of containers that this text makes
 
     # Judging.

@@ -105,7 +105,7 @@ def run(walk: Walk, call: Invocation) -> None:
         return
     for key in [*walk.state.files]:
         stream = flows.file_stream(walk, key)
-        if not stream.text or len(stream.text) > LONGEST or key.startswith("/dev/"):
+        if not stream.text or len(stream.text) > LONGEST or key.startswith("/dev/") or key in walk.planted:
             continue
         sure = _is_run(walk, call, key, plain)
         if sure is None:
@@ -113,7 +113,11 @@ def run(walk: Walk, call: Invocation) -> None:
         seen += 1
         if seen > MOST_FILES:
             return
-        found = _judged(walk, key, stream, name if plain else "")
+        walk.planted.add(key)
+        try:
+            found = _judged(walk, key, stream, name if plain else "")
+        finally:
+            walk.planted.remove(key)
         if found is None:
             continue
         if name in _COMPILERS:
