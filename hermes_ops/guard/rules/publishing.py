@@ -2,168 +2,135 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 
-from ..judge.invocation import Invocation
+from ..judge.invocation import Arg, Invocation
 from ..verdict import Found
 from .names import names
+from .publish_verbs import DEPLOYS, DRY, DRY_OF, FLAGS_OF, PACKAGES, VALUED, Form
 from .rule import Family, approve
-from .verbs import verbs_of
+from .verbs import plain, verbs_of
 
 PACKAGE = approve(
     "publish.package", "publishes a package, or changes one that is published", "publish with --dry-run first"
 )
 DEPLOYED = approve("publish.deployed", "puts something into production or before the public")
+_MOST_VERBS = 12
 
-# The first words of a command that publishes, by program.
-_PACKAGES: dict[str, tuple[tuple[str, ...], ...]] = {
-    "npm": (
-        ("publish",),
-        ("unpublish",),
-        ("deprecate",),
-        ("dist-tag", "add"),
-        ("dist-tag", "rm"),
-        ("owner", "add"),
-        ("owner", "rm"),
-        ("access", "public"),
-        ("access", "set"),
-    ),
-    "pnpm": (("publish",), ("-r", "publish"), ("unpublish",)),
-    "yarn": (("publish",), ("npm", "publish")),
-    "bun": (("publish",),),
-    "lerna": (("publish",),),
-    "changeset": (("publish",),),
-    "nx": (("release",), ("release", "publish")),
-    "np": ((),),
-    "semantic-release": ((),),
-    "release-it": ((),),
-    "twine": (("upload",),),
-    "uv": (("publish",),),
-    "poetry": (("publish",),),
-    "flit": (("publish",),),
-    "hatch": (("publish",),),
-    "pdm": (("publish",),),
-    "maturin": (("publish",), ("upload",)),
-    "cargo": (("publish",), ("yank",), ("owner",), ("release",)),
-    "gem": (("push",), ("yank",), ("owner",)),
-    "mvn": (("deploy",), ("release:perform",), ("nexus-staging:release",)),
-    "mvnw": (("deploy",), ("release:perform",)),
-    "lein": (("deploy",),),
-    "mix": (("hex.publish",),),
-    "dart": (("pub", "publish"),),
-    "flutter": (("pub", "publish"),),
-    "luarocks": (("upload",),),
-    "cabal": (("upload",),),
-    "opam": (("publish",),),
-    "jsr": (("publish",),),
-    "deno": (("publish",),),
-    "snapcraft": (("upload",), ("release",), ("push",)),
-    "anaconda": (("upload",),),
-    "pod": (("trunk", "push"),),
-    "vsce": (("publish",), ("unpublish",)),
-    "ovsx": (("publish",),),
-    "goreleaser": (("release",),),
-    "nuget": (("push",), ("delete",)),
-    "dotnet": (("nuget", "push"), ("nuget", "delete")),
-    "chart-releaser": ((),),
-    "cr": (("upload",),),
-    "huggingface-cli": (("upload",), ("repo", "delete")),
-    "hf": (("upload",), ("repo", "delete")),
-    "kaggle": (("datasets", "create"), ("datasets", "version"), ("kernels", "push")),
-    "sbt": (("publish",), ("publishSigned",), ("release",)),
-    "conan": (("upload",),),
-    "packagecloud": (("push",),),
-    "pkg_add": (),
-    "wasmer": (("publish",),),
-    "clawhub": (("publish",),),
-}
-_DEPLOYS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "vercel": (("--prod",), ("promote",), ("deploy", "--prod")),
-    "netlify": (("deploy", "--prod"),),
-    "firebase": (("deploy",),),
-    "wrangler": (("deploy",), ("publish",), ("pages", "deploy")),
-    "fly": (("deploy",),),
-    "flyctl": (("deploy",),),
-    "heroku": (("container:release",), ("pipelines:promote",)),
-    "gcloud": (("app", "deploy"), ("run", "deploy"), ("functions", "deploy")),
-    "eb": (("deploy",), ("terminate",)),
-    "serverless": (("deploy",), ("remove",)),
-    "sls": (("deploy",), ("remove",)),
-    "railway": (("up",),),
-    "kamal": (("deploy",), ("redeploy",), ("rollback",), ("remove",)),
-    "cap": (("production", "deploy"),),
-    "dep": (("deploy",),),
-    "surge": ((),),
-    "gh-pages": ((),),
-    "mkdocs": (("gh-deploy",),),
-    "mike": (("deploy",),),
-    "fastlane": (("deliver",), ("release",), ("pilot",), ("beta",), ("supply",)),
-    "eas": (("submit",), ("update",)),
-    "shopify": (("theme", "publish"), ("app", "deploy")),
-    "ansistrano": (),
-    "zeit": ((),),
-    "now": ((),),
-    "tailscale": (("funnel",),),
-}
-_DRY = names("--dry-run -n --dryrun --snapshot --help -h --version --skip=publish --list pack --skip-publish")
-_VALUED = names(
-    "-C --prefix --workspace -w --tag --registry --access -p --package --manifest-path --directory -f "
-    "--file -P -r --repository"
+# What a build tool is told to do by the names of its tasks.
+_MAVEN = re.compile(
+    r"deploy(?::deploy(?:-file)?)?\Z|release:(?:perform|stage)\Z|(?:[\w.-]+:)*[\w.-]*deploy-plugin(?::[\d.]+)?:deploy"
+    r"|(?:[\w.-]+:)*nexus-staging(?:-maven-plugin)?(?::[\d.]+)?:(?:release|deploy|promote|rc-release|close)"
+    r"|(?:[\w.-]+:)*central-publishing(?:-maven-plugin)?(?::[\d.]+)?:publish"
 )
+_MAVEN_STAYS = re.compile(r"-D(?:maven\.deploy\.skip(?:=true)?\Z|altDeploymentRepository=\S*file:)")
+_GRADLE = ("publish", "uploadArchives", "closeAndRelease", "bintrayUpload")
+_SBT = names(
+    "publish publishSigned release sonatypeRelease sonatypeBundleRelease sonaRelease sonaUpload ci-release"
+)
+_BUILDERS = names("gradle gradlew mvn mvnw sbt bazel")
+# Programs that run a tool of another package by its name, behind some words of theirs.
+_RUN_TOOLS = {"yarn": names("dlx exec"), "pnpm": names("dlx exec"), "npx": names(""), "bunx": names("")}
+_RUN_TOOLS |= {"pnpx": names(""), "uvx": names(""), "pipx": names("run")}
+_TOOL = re.compile(r"(?:@[\w.-]+/)?(?P<name>[\w.-]+?)(?:@[\w.^~*-]+)?\Z")
 
 
-def _begins(words: tuple[str, ...], wanted: tuple[tuple[str, ...], ...], all_words: list[str]) -> bool:
-    for start in wanted:
-        if words[: len(start)] == start:
-            return True
-        if start and start[0].startswith("--") and start[0] in all_words:
-            return True
-        if len(start) > 1 and start[1].startswith("--") and words[:1] == start[:1] and start[1] in all_words:
-            return True
-    return False
+def _matches(form: Form, verbs: tuple[str, ...], words: list[str]) -> bool:
+    if form.alone:
+        return not verbs
+    if not all(
+        any(word == option or word.startswith(option + "=") for word in words) for option in form.options
+    ):
+        return False
+    return _begins(verbs, form.verbs)
+
+
+def _begins(verbs: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
+    """Do words begin with the wanted ones, where "..." stands for any number of them."""
+    if "..." not in wanted:
+        return verbs[: len(wanted)] == wanted
+    at = wanted.index("...")
+    end = wanted[at + 1 :]
+    return verbs[:at] == wanted[:at] and any(
+        verbs[start : start + len(end)] == end for start in range(at, len(verbs))
+    )
+
+
+def _is_dry(name: str, words: list[str]) -> bool:
+    if not words:
+        return False
+    dry = DRY | DRY_OF.get(name, frozenset())
+    return (
+        not dry.isdisjoint(words)
+        or words[0] == "--version"
+        or words[-1] == "--version"
+        or any(word.startswith("--skip") and "publish" in re.split("[=,]", word) for word in words)
+    )
 
 
 def _check(invocation: Invocation) -> Iterable[Found]:
-    return _published(invocation)
-
-
-def _published(invocation: Invocation) -> Iterator[Found]:
     name = invocation.name
     words = invocation.words()
-    if not _DRY.isdisjoint(words):
-        return
-    verbs = verbs_of(invocation, _VALUED)
-    if name in ("gradle", "gradlew", "mvn", "mvnw", "sbt", "bazel"):
-        if any(
-            word.split(":")[-1].startswith(("publish", "uploadArchives", "closeAndRelease", "bintrayUpload"))
-            and "Local" not in word
-            and "ToMavenLocal" not in word
-            for word in verbs
-        ) or (name.startswith("mvn") and any(word in ("deploy", "release:perform") for word in verbs)):
-            yield PACKAGE.found(invocation.part)
-        return
     if name.startswith(("python", "pypy")):
-        yield from _python(invocation, words)
+        return () if not DRY.isdisjoint(words) else _python(invocation, words)
+    if name in _BUILDERS:
+        return _built(invocation, words)
+    return _published(invocation, name, invocation.arguments)
+
+
+def _published(invocation: Invocation, name: str, arguments: Sequence[Arg]) -> Iterator[Found]:
+    words = [argument.text for argument in arguments]
+    if _is_dry(name, words):
         return
-    wanted = _PACKAGES.get(name)
-    if wanted is not None and _begins(verbs, wanted, words):
+    valued = VALUED - FLAGS_OF.get(name, frozenset())
+    verbs = tuple(argument.text for argument in plain(arguments, valued)[:_MOST_VERBS])
+    if name == "cargo" and verbs[:1] and verbs[0].startswith("+"):
+        verbs = verbs[1:]
+    for table, rule in ((PACKAGES, PACKAGE), (DEPLOYS, DEPLOYED)):
+        if any(_matches(form, verbs, words) for form in table.get(name, ())):
+            yield rule.found(invocation.part)
+            return
+    yield from _by_tool(invocation, name, verbs, words)
+
+
+def _by_tool(invocation: Invocation, name: str, verbs: tuple[str, ...], words: list[str]) -> Iterator[Found]:
+    """`npx @scope/tool@2 publish`, `yarn changeset publish`: the tool of another package."""
+    runs = _RUN_TOOLS.get(name)
+    if runs is None:
+        return
+    tool = next((verb for verb in verbs[:2] if verb not in runs), "")
+    found = _TOOL.match(tool)
+    # A tool by its plain name is judged as the command that it is.
+    if found and (tool != found["name"] or name in ("yarn", "pnpm")) and found["name"] not in _RUN_TOOLS:
+        rest = words[words.index(tool) + 1 :]
+        yield from _published(invocation, found["name"], [Arg(word) for word in rest])
+
+
+def _built(invocation: Invocation, words: list[str]) -> Iterator[Found]:
+    """The tasks of mvn, gradle and sbt."""
+    name = invocation.name
+    if _is_dry(name, words):
+        return
+    verbs = verbs_of(invocation, VALUED, _MOST_VERBS)
+    if name.startswith("mvn"):
+        publishes = any(map(_MAVEN.match, verbs)) and not any(map(_MAVEN_STAYS.match, words))
+    elif name == "sbt":
+        tasks = [task.split() for word in verbs for task in word.split(";")]
+        publishes = any(task[0].lstrip("+").rpartition("/")[2] in _SBT for task in tasks if task)
+    else:
+        publishes = any(word.split(":")[-1].startswith(_GRADLE) and "Local" not in word for word in verbs)
+    if publishes:
         yield PACKAGE.found(invocation.part)
-        return
-    wanted = _DEPLOYS.get(name)
-    if wanted is not None and _begins(verbs, wanted, words):
-        yield DEPLOYED.found(invocation.part)
 
 
 def _python(invocation: Invocation, words: list[str]) -> Iterator[Found]:
     """`python -m twine upload`, `python setup.py sdist upload`."""
     for index, word in enumerate(words):
         if word == "-m" and index + 1 < len(words):
-            module, rest = words[index + 1], words[index + 2 :]
-            verbs = tuple(other for other in rest if not other.startswith("-"))
-            wanted = _PACKAGES.get(module, ())
-            deploys = _DEPLOYS.get(module, ())
-            if verbs and (_begins(verbs, wanted, rest) or _begins(verbs, deploys, rest)):
-                yield PACKAGE.found(invocation.part)
+            rest = invocation.arguments[index + 2 :]
+            if any(not argument.text.startswith("-") for argument in rest):
+                yield from _published(invocation, words[index + 1].replace("_", "-"), rest)
             return
         if word.endswith("setup.py"):
             if "upload" in words[index:] or "register" in words[index:]:
@@ -179,7 +146,7 @@ PYTHONS = frozenset(
 
 FAMILY = Family(
     "publishing",
-    frozenset(_PACKAGES) | frozenset(_DEPLOYS) | PYTHONS | names("gradle gradlew mvn mvnw sbt"),
+    frozenset(PACKAGES) | frozenset(DEPLOYS) | frozenset(_RUN_TOOLS) | PYTHONS | _BUILDERS,
     _check,
     examples=(
         ("npm publish --access public", "publish.package"),
@@ -192,6 +159,13 @@ FAMILY = Family(
         ("mvn -B deploy -DskipTests", "publish.package"),
         ("./gradlew publish", "publish.package"),
         ("goreleaser release --clean", "publish.package"),
+        ("goreleaser", "publish.package"),
+        ("cargo yank --version 1.0.1 x", "publish.package"),
+        ("npx @vscode/vsce publish", "publish.package"),
+        ("yarn changeset publish", "publish.package"),
+        ("yarn workspaces foreach -A npm publish", "publish.package"),
+        ("sbt +publishSigned", "publish.package"),
+        ("poetry publish -n", "publish.package"),
         ("firebase deploy --only hosting", "publish.deployed"),
         ("vercel --prod", "publish.deployed"),
         ("mkdocs gh-deploy", "publish.deployed"),
@@ -208,6 +182,13 @@ FAMILY = Family(
         "twine check dist/*",
         "vercel dev",
         "gem install x",
+        "goreleaser --snapshot --clean",
+        "cargo publish -n",
+        "cargo owner --list",
+        "rush publish",
+        "npx @vscode/vsce package",
+        "sbt publishLocal",
+        "mvn deploy -DaltDeploymentRepository=local::file:target/repo",
     ),
     rules=(PACKAGE, DEPLOYED),
 )
