@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..rules.names import names as listed
 from . import answers, danger, decode, flows, names, shells
-from .invocation import UNKNOWN, Arg, Invocation, Stream
+from .invocation import FOUND, FOUND_ALL, UNKNOWN, Arg, Invocation, Stream
 from .wrappers import Wrapper, command_start
 
 if TYPE_CHECKING:
@@ -256,17 +256,23 @@ def _find(walk: Walk, call: Invocation) -> Stream | None:
                 walk.wrappers = outer
         else:
             for root in sorted(roots, key=danger.of_value, reverse=True)[:MOST_ROOTS]:
-                walk.words(_replaced(command, "{}", _below(root, name)), Stream())
+                walk.words(_replaced(command, "{}", _below(root, name, words)), Stream())
         at = end + 1
     return None
 
 
-def _below(root: Arg, name: str | None) -> Arg:
+# Tests and options that leave all files of a folder.
+_KEEPS_ALL = listed("-type -xtype -maxdepth -mindepth -depth -d -xdev -mount -follow -print -P -L -H")
+
+
+def _below(root: Arg, name: str | None, words: list[Arg]) -> Arg:
     """What find puts in the place of {}: the root itself too, unless a test may have left it out."""
     if name is None:
         return root
+    first = next(at for at, word in enumerate(words) if word.text in _FIND_EXEC)
+    tests = {word.text for word in words[1:first] if word.text[:1] == "-" and word.text[1:2].isalpha()}
     text = root.text.rstrip("/") + "/" + UNKNOWN + (f"/{name}" if name else "")
-    return Arg(text, root.glob, root.taint, root.source)
+    return Arg(text, root.glob, root.taint, root.source or (FOUND_ALL if tests <= _KEEPS_ALL else FOUND))
 
 
 _FD_VALUED = frozenset(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from . import (
     agent_folders,
     agent_records,
+    archiving,
     canary,
     cloud,
     containers,
@@ -15,6 +16,7 @@ from . import (
     finding,
     git,
     machine,
+    mirroring,
     modes,
     obfuscation,
     packages,
@@ -33,8 +35,11 @@ from .rule import ENVIRONMENT, REDIRECTS, Check, Family
 
 FAMILIES: tuple[Family, ...] = (
     removal.FAMILY,
+    archiving.FAMILY,
+    mirroring.FAMILY,
     finding.FAMILY,
     emptying.FAMILY,
+    emptying.REDIRECTS,
     disk.FAMILY,
     disk.REDIRECTS,
     reading.FAMILY,

@@ -8,12 +8,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from ..judge.invocation import FOUND, FOUND_ALL, UNKNOWN, Arg, Invocation
 from ..verdict import Found, Verdict
 from . import artefacts
+from .emptying import EMPTIED_ALL, is_spared
 from .few import few
 from .hermes_state import Part, part_of
 from .names import names
 from .paths import Located, Place
-from .removal import FOUND_FILES, HOME_REMOVAL, ROOT_REMOVAL, STATE_REMOVAL, SYSTEM_REMOVAL, located, removal
-from .rule import Family, approve, block
+from .removal import (
+    FOUND_FILES,
+    HOME_REMOVAL,
+    MOVED_SYSTEM,
+    ROOT_REMOVAL,
+    STATE_REMOVAL,
+    SYSTEM_REMOVAL,
+    located,
+    removal,
+    target_of,
+)
+from .rule import Family, Rule, approve, block
 
 SYSTEM_MODES = block("files.found-system-modes", "changes modes or owners all over the system")
 FOUND_CHANGED = approve(
@@ -41,8 +52,9 @@ def _find(invocation: Invocation) -> Iterator[Found]:
     runs = [_command(arguments, index) for index, _ in actions]
     removes = deletes or any(name in _REMOVERS for name, _ in runs)
     modes = any(name in _MODES for name, _ in runs)
-    moves = any(name in ("mv", "truncate") for name, _ in runs)
-    if not (removes or modes or moves):
+    moves = any(name == "mv" for name, _ in runs)
+    empties = any(name == "truncate" for name, _ in runs)
+    if not (removes or modes or moves or empties):
         return
     recursive = deletes or any(name in _REMOVERS and "r" in options.lower() for name, options in runs)
     roots = _roots(arguments)
@@ -73,8 +85,25 @@ def _find(invocation: Invocation) -> Iterator[Found]:
             continue
         if removes:
             yield from _removed(invocation, where, shown, narrowed, only_junk)
-        elif moves and where.place not in (Place.WORK, Place.BUILD, Place.TEMPORARY, Place.CURRENT):
-            yield FOUND_CHANGED.found(invocation.part, shown)
+        elif moves or empties:
+            yield from _taken(invocation, where, shown, narrowed, EMPTIED_ALL if empties else MOVED_SYSTEM)
+
+
+_OWN = frozenset((Place.WORK, Place.CURRENT, Place.PARENT))
+
+
+def _taken(
+    invocation: Invocation, where: Located, shown: str, narrowed: bool, of_the_system: Rule
+) -> Iterator[Found]:
+    """Files that are moved away or emptied, which spares their names or their folders."""
+    if where.place in (Place.BUILD, Place.TEMPORARY):
+        return
+    rule = removal(where, True, invocation)
+    blocks = rule is not None and rule.verdict is Verdict.BLOCK and not narrowed
+    if blocks and (of_the_system is MOVED_SYSTEM or not is_spared(where.path)):
+        yield of_the_system.found(invocation.part, shown, target_of(where, shown))
+    elif of_the_system is EMPTIED_ALL or where.place not in _OWN:
+        yield FOUND_CHANGED.found(invocation.part, shown)
 
 
 def _removed(
@@ -202,12 +231,16 @@ FAMILY = Family(
         ("find / -exec chmod 777 {} +", "files.found-system-modes"),
         ("find /srv -exec chown nobody {} +", "files.found-changed"),
         ("fd -e bak -x rm", "files.found-removal"),
+        ("find /etc -type f -exec truncate -s 0 {} \\;", "files.system-emptied"),
+        ("find src -type f -exec truncate -s 0 {} \\;", "files.found-changed"),
+        ("find ~ -mindepth 1 -exec mv {} /tmp/x \\;", "files.system-moved"),
     ),
     silent=(
         "find . -name '*.py' -print",
         "find . -name '*.pyc' -delete",
         "find . -type d -name __pycache__ -exec rm -rf {} +",
         "find build -type f -delete",
+        "find build -type f -exec truncate -s 0 {} +",
         "find /tmp/work-1 -type f -delete",
         "find . -type d -empty -delete",
         "find / -name '*.conf' 2>/dev/null",

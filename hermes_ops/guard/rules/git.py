@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from ..judge.invocation import UNKNOWN, Arg, Invocation
 from ..verdict import Found
+from . import git_tree
 from .names import names
 from .removal import is_file_name
 from .rule import Family, Rule, approve
@@ -263,7 +264,8 @@ def _git(invocation: Invocation) -> Iterator[Found]:
     rules = _BY_VERB.get(verb)
     if rules is not None:
         for rule in dict.fromkeys(rules(rest)):
-            yield rule.found(invocation.part)
+            worse = rule in (CLEAN, REMOVED) and git_tree.cleans(invocation, verb, rest)
+            yield (git_tree.CLEANED if worse else rule).found(invocation.part)
     if _runs(verb, rest):
         yield RUNS.found(invocation.part)
     if verb == "add" and has(rest, "f", "--force"):
@@ -312,6 +314,9 @@ FAMILY = Family(
         ("git push --mirror backup", "git.mirror-push"),
         ("git -C repo reset --hard HEAD~3", "git.reset-hard"),
         ("git clean -fdx", "git.clean"),
+        ("git -C ~ clean -fdx", "git.system-cleaned"),
+        ("git --work-tree=/ clean -fd", "git.system-cleaned"),
+        ("cd /etc && git rm -rf .", "git.system-cleaned"),
         ("git checkout -- .", "git.discard"),
         ("git checkout HEAD .", "git.discard"),
         ("git restore --source=HEAD --staged --worktree .", "git.discard"),
@@ -341,6 +346,7 @@ FAMILY = Family(
         "git reset HEAD file.py",
         "git reset --soft HEAD~1",
         "git clean -nd",
+        "git -C ~ clean -nfdx",
         "git checkout -b fix",
         "git checkout main",
         "git checkout -- src/app.py",
@@ -364,6 +370,7 @@ FAMILY = Family(
         MIRROR,
         RESET,
         CLEAN,
+        git_tree.CLEANED,
         DISCARD,
         BRANCH,
         TAG,

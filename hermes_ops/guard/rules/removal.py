@@ -1,4 +1,4 @@
-"""Removing files and folders: rm, mv, shred, tar --remove-files, rsync --delete and their like."""
+"""Removing files and folders: rm, mv, shred and their like."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ..judge.invocation import FOUND, FOUND_ALL, UNKNOWN, Arg, Invocation
-from ..verdict import Found, Verdict
+from ..verdict import Found
 from . import artefacts
 from .few import few
 from .hermes_state import Part, part_of
@@ -49,9 +49,6 @@ SECRET_FILE = approve(
     "files.secret-removal", "removes a file of credentials", "copy it to a safe place first"
 )
 SHREDDED = approve("files.shredded", "destroys existing data for good", "move the file aside")
-MIRRORED = approve(
-    "files.mirror-deletes", "deletes at the destination what the source lacks", "run it with --dry-run first"
-)
 MOVED_SYSTEM = block("files.system-moved", "moves a system directory, a home or the agent's state away")
 MOVED_SYSTEM_FILE = approve("files.system-file-moved", "moves a file of the system away", "copy it instead")
 MOVED_TO_NOTHING = approve("files.moved-to-nothing", "moves data into the null device", _TRASH)
@@ -167,10 +164,11 @@ def of_path(
     invocation = Invocation("rm", [], cwd=cwd, home=home, hermes_home=hermes_home)
     located = locate(path, cwd, home, hermes_home, glob=UNKNOWN in path or "*" in path)
     rule = removal(located, recursive, invocation)
-    return rule.found(part or path, targets=_target(located, path)) if rule else None
+    return rule.found(part or path, targets=target_of(located, path)) if rule else None
 
 
-def _target(located: Located, text: str) -> tuple[str, ...]:
+def target_of(located: Located, text: str) -> tuple[str, ...]:
+    """The files that a finding about a place speaks of, as far as they can be named."""
     if UNKNOWN in text or not located.path.startswith("/"):
         return () if UNKNOWN in text else (text,)
     return (located.path.rstrip("/") + "/*" if located.everything else located.path,)
@@ -192,7 +190,7 @@ def removed(invocation: Invocation, arguments: Iterable[Arg], recursive: bool) -
             secret = secret_of(argument.text, invocation.cwd, invocation.home, invocation.hermes_home)
             rule = SECRET_FILE if secret else None
         if rule is not None:
-            by_rule.setdefault(rule, []).extend(_target(where, argument.text))
+            by_rule.setdefault(rule, []).extend(target_of(where, argument.text))
             shown.setdefault(rule, argument.text.replace(UNKNOWN, "?"))
     for rule, targets in by_rule.items():
         yield rule.found(invocation.part, shown[rule], tuple(targets))
@@ -202,10 +200,6 @@ def _check(invocation: Invocation) -> Iterable[Found]:
     name = invocation.name
     if name == "mv":
         return _mv(invocation)
-    if name in ("rsync", "rclone"):
-        return _mirror(invocation)
-    if name in ("tar", "bsdtar", "gtar", "zip"):
-        return _archive(invocation)
     if name in _FOREIGN:
         return _foreign(invocation)
     return _rm(invocation)
@@ -279,12 +273,12 @@ def _mv(invocation: Invocation) -> Iterator[Found]:
         if part in (Part.GUARD, Part.STATE, Part.PLUGIN) or place in (Place.ROOT, Place.HOME):
             rule = MOVED_SYSTEM
         elif place is Place.SYSTEM:
-            rule = MOVED_SYSTEM if _is_vital(where) else MOVED_SYSTEM_FILE
+            rule = MOVED_SYSTEM if is_vital(where) else MOVED_SYSTEM_FILE
         if rule is not None:
-            yield rule.found(invocation.part, source.text, _target(where, source.text))
+            yield rule.found(invocation.part, source.text, target_of(where, source.text))
 
 
-def _is_vital(where: Located) -> bool:
+def is_vital(where: Located) -> bool:
     """Does the system need all of it: /usr/lib, /etc, /etc/passwd; but not /etc/nginx/nginx.conf."""
     path = where.path
     return (
@@ -295,84 +289,9 @@ def _is_vital(where: Located) -> bool:
     )
 
 
-_RSYNC_VALUED = names(
-    "-e --rsh -f --filter --exclude --include --exclude-from --include-from --files-from --max-size "
-    "--min-size -T --temp-dir --compare-dest --copy-dest --link-dest --port --timeout --bwlimit "
-    "--rsync-path --backup-dir --suffix --log-file --password-file --chmod --chown -B --block-size "
-    "--max-delete --out-format -M"
-)
-_REMOTE = re.compile(r"(?:[\w.-]+@)?[\w.-]{2,}:|(?:rsync|sftp|s3|gs|https?)://|::")
-
-
-def _mirror(invocation: Invocation) -> Iterator[Found]:
-    arguments = invocation.words()
-    if invocation.name == "rclone":
-        yield from _rclone(invocation, arguments)
-        return
-    if invocation.has("n", "--dry-run"):
-        return
-    deletes = any(
-        word == "--del" or (word.startswith("--delete") and not word.startswith("--delete-missing"))
-        for word in arguments
-    )
-    moves = "--remove-source-files" in arguments
-    if not (deletes or moves):
-        return
-    operands = list(invocation.operands(_RSYNC_VALUED))
-    if deletes and operands:
-        yield from _mirrored(invocation, operands[-1])
-    if moves:
-        yield from (
-            found for found in removed(invocation, operands[:-1], True) if found.verdict is Verdict.BLOCK
-        )
-
-
-def _mirrored(invocation: Invocation, destination: Arg) -> Iterator[Found]:
-    if _REMOTE.match(destination.text):
-        rest = destination.text.rpartition(":")[2]
-        if rest.startswith("/") and locate(rest, None, invocation.home).place in (
-            Place.ROOT,
-            Place.SYSTEM,
-            Place.HOME,
-        ):
-            yield SYSTEM_REMOVAL.found(invocation.part, destination.text)
-        else:
-            yield MIRRORED.found(invocation.part, destination.text.replace(UNKNOWN, "?"))
-        return
-    where = located(invocation, destination)
-    rule = removal(where, True, invocation)
-    if rule is not None:
-        rule = rule if rule.verdict is Verdict.BLOCK else MIRRORED
-        yield rule.found(
-            invocation.part, destination.text.replace(UNKNOWN, "?"), _target(where, destination.text)
-        )
-
-
-def _rclone(invocation: Invocation, arguments: list[str]) -> Iterator[Found]:
-    if "--dry-run" in arguments or "-n" in arguments:
-        return
-    operands = list(invocation.operands())
-    verb = operands[0].text if operands else ""
-    if verb in ("delete", "purge", "deletefile", "sync", "rmdirs", "cleanup") and len(operands) > 1:
-        yield from _mirrored(invocation, operands[-1])
-
-
-def _archive(invocation: Invocation) -> Iterator[Found]:
-    arguments = invocation.words()
-    removing = "--remove-files" in arguments or (
-        invocation.name == "zip" and any(word in ("-m", "-rm", "-mr", "--move") for word in arguments)
-    )
-    if not removing:
-        return
-    operands = list(
-        invocation.operands(frozenset({"-f", "-C", "--file", "--directory", "-T", "-X", "--exclude"}))
-    )
-    yield from removed(invocation, operands, True)
-
-
 FAMILY = Family(
     "files",
-    _REMOVERS | _FOREIGN | frozenset({"mv", "rsync", "rclone", "tar", "bsdtar", "gtar", "zip"}),
+    _REMOVERS | _FOREIGN | frozenset({"mv"}),
     _check,
     examples=(
         ("rm -rf /", "files.root-removal"),
@@ -397,13 +316,9 @@ FAMILY = Family(
         ("git ls-files -o | xargs rm", "files.found-removal"),
         ("rm .env", "files.secret-removal"),
         ("shred -u ledger.ods", "files.shredded"),
-        ("rsync -a --delete empty/ /srv/www/", "files.mirror-deletes"),
-        ("rsync -a --delete site/ deploy@host.example:/srv/site/", "files.mirror-deletes"),
-        ("rsync -a --delete empty/ /", "files.root-removal"),
         ("mv /etc /tmp/etc.bak", "files.system-moved"),
         ("mv /etc/nginx/nginx.conf /tmp/", "files.system-file-moved"),
         ("mv ledger.ods /dev/null", "files.moved-to-nothing"),
-        ("tar --remove-files -czf a.tgz /usr", "files.system-removal"),
         ("Remove-Item -Recurse -Force /", "files.root-removal"),
     ),
     silent=(
@@ -418,10 +333,6 @@ FAMILY = Family(
         "rm --help",
         "rm -f .git/index.lock",
         "mv src/a.py src/b.py",
-        "rsync -av --delete --dry-run a/ b/",
-        "rsync -av src/ host.example:/srv/src/",
-        "tar czf a.tgz src",
-        "zip -r a.zip src",
     ),
     rules=(
         ROOT_REMOVAL,
@@ -437,7 +348,6 @@ FAMILY = Family(
         FOUND_FILES,
         SECRET_FILE,
         SHREDDED,
-        MIRRORED,
         MOVED_SYSTEM,
         MOVED_SYSTEM_FILE,
         MOVED_TO_NOTHING,
