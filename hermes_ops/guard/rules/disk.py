@@ -17,7 +17,6 @@ PARTITIONED = block("disk.partitioned", "changes the partition table of a disk")
 WIPED = block("disk.wiped", "erases a disk")
 OVERWRITTEN = block("disk.overwritten", "writes straight to a disk or to memory", "write to a file")
 VOLUME = block("disk.volume-removed", "removes a volume with all that is on it")
-MOUNTED = approve("disk.mounted", "changes what is mounted where")
 IMAGE = approve("disk.image-formatted", "makes a new file system in a file, over what it holds")
 INTERACTIVE = approve("disk.editor", "opens an editor of a disk's partitions")
 NOTRUNC = approve(
@@ -29,8 +28,7 @@ _EDITORS = names("fdisk gdisk sgdisk sfdisk cfdisk parted gparted cgdisk gpart d
 _WIPERS = names("wipefs blkdiscard badblocks dban nvme hdparm sg_format sg_sanitize zpool zfs mdadm")
 _VOLUMES = names("lvremove vgremove pvremove lvreduce dmsetup cryptsetup btrfs vgreduce")
 _OTHERS = names(
-    "diskutil mount umount format format.com Format-Volume Clear-Disk Initialize-Disk dd ddrescue "
-    "dcfldd pv fsck tune2fs"
+    "diskutil format format.com Format-Volume Clear-Disk Initialize-Disk dd ddrescue dcfldd pv fsck tune2fs"
 )
 _FILE_SYSTEMS = names(
     "ext2 ext3 ext4 xfs btrfs vfat fat msdos ntfs exfat f2fs jfs reiserfs minix bfs cramfs nilfs2 udf erofs"
@@ -174,9 +172,6 @@ def _other(invocation: Invocation) -> Iterator[Found]:
     elif name in ("format", "format.com"):
         if len(verb) == 2 and verb[1] == ":":
             yield FORMATTED.found(invocation.part, verb)
-    elif name in ("mount", "umount"):
-        if verbs or invocation.has("a", "--all"):
-            yield MOUNTED.found(invocation.part)
     elif name == "tune2fs" and not invocation.has("l") and verbs:
         yield PARTITIONED.found(invocation.part)
 
@@ -210,7 +205,6 @@ FAMILY = Family(
         ("dd if=/dev/zero of=/dev/sda bs=1M", "disk.overwritten"),
         ("mkfs.ext4 disk.img", "disk.image-formatted"),
         ("dd if=/dev/zero of=ledger.db bs=1 count=10 conv=notrunc", "disk.overwritten-file"),
-        ("mount /dev/sdb1 /mnt/usb", "disk.mounted"),
         ("diskpart /s wipe.txt", "disk.editor"),
     ),
     silent=(
@@ -221,7 +215,6 @@ FAMILY = Family(
         "wipefs /dev/sdb",
         "dd if=/dev/zero of=test.bin bs=1M count=10",
         "dd if=/dev/sda of=sda.img bs=4M",
-        "mount",
         "zfs list",
         "zpool status",
         "cryptsetup status home",
@@ -229,7 +222,7 @@ FAMILY = Family(
         "nvme list",
         "cat disk.txt > /dev/null",
     ),
-    rules=(FORMATTED, PARTITIONED, WIPED, OVERWRITTEN, VOLUME, MOUNTED, IMAGE, INTERACTIVE, NOTRUNC),
+    rules=(FORMATTED, PARTITIONED, WIPED, OVERWRITTEN, VOLUME, IMAGE, INTERACTIVE, NOTRUNC),
 )
 
 
