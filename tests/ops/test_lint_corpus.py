@@ -60,9 +60,18 @@ def test_both_halves_of_the_corpus_reach_95_percent(name):
     assert whole.precision >= 0.95 and whole.recall >= 0.95
 
 
-def test_the_later_prompts_keep_what_was_reached():
-    whole, _ = measure(read("later"))
-    assert whole.precision >= 0.9 and whole.recall >= 0.85
+@pytest.mark.parametrize(
+    "rows, precision, recall",
+    [
+        (read("later"), 0.95, 0.95),
+        (read("latest")[:60], 0.95, 0.95),
+        (read("latest")[60:], 0.9, 0.85),  # nobody has read these for the rules
+    ],
+    ids=["later", "latest, read", "latest, held out"],
+)
+def test_later_prompts_keep_what_was_reached(rows, precision, recall):
+    whole, _ = measure(rows)
+    assert whole.precision >= precision and whole.recall >= recall
 
 
 @pytest.mark.parametrize("name", ["ours", "strangers", "fresh", "again"])
@@ -86,9 +95,10 @@ def test_the_fault_that_is_told_is_of_the_kind_that_is_there():
 
 def test_no_phrase_quotes_a_prompt_of_the_corpus():
     """Five plain words that stand in a prompt word for word would be the phrase of that prompt alone."""
-    prompts = [row["prompt"].lower() for name in ("ours", "strangers") for row in read(name)]
+    prompts = [row["prompt"].lower() for name in ("ours", "strangers", "latest") for row in read(name)]
     for known in LANGUAGES:
-        for phrases in language(known).phrases.values():
+        patterns = [pattern.phrases for pattern in language(known).patterns.values()]
+        for phrases in (*language(known).phrases.values(), *patterns):
             for phrase in phrases:
                 words = phrase.split()
                 plain = all(word.isalpha() for word in words)
@@ -98,6 +108,7 @@ def test_no_phrase_quotes_a_prompt_of_the_corpus():
 def test_the_tables_name_rules_that_there_are():
     for known in LANGUAGES:
         assert set(language(known).phrases) <= set(RULES)
+        assert {pattern.rule for pattern in language(known).patterns.values()} <= set(RULES)
     for rule in RULES.values():
         assert rule.severity in ("error", "warning", "info") and rule.text and rule.instead
 

@@ -172,6 +172,9 @@ GROWING = {
     "comments": "<!-- ",
     "suppressions": "a\n# ops-lint: allow L101\n",
     "negations": "do not ",
+    "orders": "Send it over to my wife on slack. Скинь итог маме в чат. ",
+    "earlier runs": "Say what is new since the last run. Draft a mail that asks us. ",
+    "brackets": "(a to be (name goes ",
 }
 
 

@@ -2,7 +2,10 @@
 
 text          a prompt read: data set apart, words, clauses, sentences
 phrases       the small language in which fault phrases are written, and their matcher
-languages/    the phrases, one table per language
+patterns      phrases that count only beside words of another kind, or without them
+languages/    the phrases and patterns, two tables per language
+content       what only looks like an order: text for others, what is forbidden
+whole         what a prompt says as a whole
 placeholders  slots that nobody filled in
 rules         the rules: id, severity, what to write instead; suppressions
 prompt        wording rules on a text

@@ -1,7 +1,7 @@
 """Phrases of words: how they are written in the tables of languages, and how they are found.
 
 A phrase is elements parted by spaces:
-    word a|b|c       one word; one of several; `agree*` any word that begins so
+    word a|b|c       one word; one of several; `agree*` any word that begins so, `*ed` any that ends so
     @name            one of the words of a set of the language
     ?x               x or nothing
     ..3              up to three words of any kind
@@ -25,16 +25,21 @@ _STEM = 3  # shortest beginning that can be indexed
 
 @dataclass(frozen=True)
 class WordSet:
-    """Words, and beginnings of words."""
+    """Words, beginnings of words, and endings."""
 
     words: frozenset[str] = frozenset()
     stems: tuple[str, ...] = ()
+    ends: tuple[str, ...] = ()
 
     def takes(self, word: str) -> bool:
-        return word in self.words or (bool(self.stems) and word.startswith(self.stems))
+        return (
+            word in self.words
+            or (bool(self.stems) and word.startswith(self.stems))
+            or (bool(self.ends) and word.endswith(self.ends))
+        )
 
     def __or__(self, other: WordSet) -> WordSet:
-        return WordSet(self.words | other.words, self.stems + other.stems)
+        return WordSet(self.words | other.words, self.stems + other.stems, self.ends + other.ends)
 
 
 @dataclass(frozen=True)
@@ -119,7 +124,7 @@ class Matcher:
         for variant in _without_leading_optional(elements):
             phrase = Phrase(tag, source, variant, stands)
             first = next((element for element in variant if not element.anchor), None)
-            if first is None or first.gap:
+            if first is None or first.gap or first.ends:
                 raise ValueError(f"phrase {source!r} must begin with a word")
             for word in first.words:
                 self._exact.setdefault(word, []).append(phrase)
@@ -131,21 +136,15 @@ class Matcher:
             return _Element(anchor=item)
         if item.startswith("..") or (item.startswith("~") and item[1:].isdigit()):
             return _Element(gap=int(item.lstrip(".~")), stops=item[0] == "~")
-        optional, parts = item.startswith("?"), item.lstrip("?").split("|")
-        words: list[str] = []
-        for part in parts:
-            if not part or part in ("^", "$", "!", ".."):
-                raise ValueError(f"phrase {source!r}: {item!r} cannot be read")
-            if not part.startswith("@"):
-                words.append(part)
-            elif part[1:] in self._sets:
-                known = self._sets[part[1:]]
-                words += known.words
-                words += (f"{stem}*" for stem in known.stems)
-            else:
-                raise ValueError(f"phrase {source!r}: no set {part}")
-        found = word_set(" ".join(words))
-        return _Element(found.words, found.stems, optional)
+        optional = item.startswith("?")
+        parts = item.lstrip("?").split("|")
+        if any(not part or part in ("^", "$", "!", "..") for part in parts):
+            raise ValueError(f"phrase {source!r}: {item!r} cannot be read")
+        try:
+            found = join_sets(parts, self._sets)
+        except KeyError as error:
+            raise ValueError(f"phrase {source!r}: no set {error}") from error
+        return _Element(found.words, found.stems, found.ends, optional)
 
     def _match(
         self, elements: tuple[_Element, ...], at: int, tokens: tuple[Token, ...], position: int
@@ -195,16 +194,28 @@ class Matcher:
 
 
 def word_set(text: str) -> WordSet:
-    """Read a set: words parted by spaces; `agree*` for all that begin so."""
-    exact, stems = [], []
+    """Read a set: words parted by spaces; `agree*` for all that begin so, `*ed` for all that end so."""
+    exact, stems, ends = [], [], []
     for item in text.split():
-        if item.endswith("*"):
+        if item.startswith("*"):
+            ends.append(item[1:])
+        elif item.endswith("*"):
             if len(item) <= _STEM:
                 raise ValueError(f"{item!r}: a beginning needs at least {_STEM} letters")
             stems.append(item[:-1])
         else:
             exact.append(item)
-    return WordSet(frozenset(exact), tuple(stems))
+    return WordSet(frozenset(exact), tuple(stems), tuple(ends))
+
+
+def join_sets(items: Iterable[str], sets: Mapping[str, WordSet]) -> WordSet:
+    """One set of words and `@name`s of sets. Raises KeyError for a set that there is not."""
+    items = list(items)
+    found = word_set(" ".join(item for item in items if not item.startswith("@")))
+    for item in items:
+        if item.startswith("@"):
+            found |= sets[item[1:]]
+    return found
 
 
 def _without_leading_optional(elements: tuple[_Element, ...]) -> Iterator[tuple[_Element, ...]]:
@@ -212,7 +223,7 @@ def _without_leading_optional(elements: tuple[_Element, ...]) -> Iterator[tuple[
     leading = next((index for index, element in enumerate(elements) if not element.anchor), len(elements))
     if leading < len(elements) and elements[leading].optional:
         first = elements[leading]
-        given = _Element(first.words, first.stems)
+        given = _Element(first.words, first.stems, first.ends)
         yield (*elements[:leading], given, *elements[leading + 1 :])
         yield from _without_leading_optional((*elements[:leading], *elements[leading + 1 :]))
     else:

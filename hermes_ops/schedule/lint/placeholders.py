@@ -10,15 +10,28 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from .phrases import WordSet
 from .text import DATA, Prompt, Sentence
 
+# What is still to be written, as its author says it.
+_LATER = (
+    r"to\ be\ (?:confirmed|decided|added|defined|filled)|уточнить|уточню|уточним|дописать|допишу|впишу"
+    r"|вставлю|заполнить|заполню|подставить|подставлю"
+)
 _MARKERS = (
-    r"\b(?:todo|tbd|tba|fixme|xxx+|\u0445\u0445\u0445+)\b"
+    r"\b(?:todo|tbd|tba|tbc|fixme|xxx+|\u0445\u0445\u0445+)\b"
     r"|\b(?:changeme|change_me|replace_me|replace_this|lorem\ ipsum)\b"
     r"|\b[a-z]{2,30}(?:_[a-z]{2,30}){0,4}_here\b"
-    r"|\((?:fill\ in|fill\ me\ in|insert|вписать|впиши|вставить|вставь|заполнить|подставить)\b[^()\n]{0,40}\)"
+    rf"|\((?:fill\ in|fill\ me\ in|insert|вписать|впиши|вставить|вставь|{_LATER})\b"
+    r"[^()\n]{0,40}\)"
+    r"|\((?:put|add|paste|enter|type|set|change)\b[^()\n]{0,40}\b(?:here|later)\b[^()\n]{0,40}\)"
+    rf"|\([^()\n]{{1,40}}\b(?:goes\ here|{_LATER})\b[^()\n]{{0,20}}\)"
+    rf"|(?<=[:\u2014(])[ ]?(?:{_LATER}|уточняется|решим|позже[ ]\w{{3,12}})[ ]?(?=[.,;)\n]|$)"
+    r"|\b(?:такой|такого|такому|таком|такую|такая|такое|столько)-то\b|\b(?:so-and-so|such-and-such)\b"
+    r"|(?<=[\"«])(?:\u2026|\.{3,5})(?=[\"»])|\b\w{2,20}[ ]goes[ ]here\b"
+    r"|\b(?:xx|\u0445\u0445)\b(?=[ ]?[%$\u20ac\u20bd\u00b0]|[ ][^\W\d_])"
     r"|\?\?\?+|_{3,}|(?<!\w)your[_-][a-z0-9_-]{2,40}\b|\binsert[_-][a-z0-9_-]{2,40}\b"
 )
 _SHELL = (
@@ -27,7 +40,8 @@ _SHELL = (
 )
 _SLOT = re.compile(
     rf"""
-    (?P<double>\{{\{{[^{{}}\n]{{1,80}}\}}\}}|\{{%[^%\n]{{1,80}}%\}}|<<[^<>\n]{{1,60}}>>|\[\[[^\[\]\n]{{1,60}}\]\])
+    (?P<double>\{{\{{[^{{}}\n]{{1,80}}\}}\}}|\{{%[^%\n]{{1,80}}%\}}|<<[^<>\n]{{1,60}}>>|\[\[[^\[\]\n]{{1,60}}\]\]
+      |(?<![\w\#&/])\#{{1,2}}[^\W\d_][\w]{{1,30}}\#{{1,2}}(?![\w\#]))
   | (?P<shell>{_SHELL})
   | (?P<single>(?<![\w\\}}$])\{{[^\W\d][\w .-]{{0,60}}\}})
   | (?P<angle>(?<![\w<])</?[^\W\d][^<>\n=]{{0,80}}>)
@@ -43,6 +57,7 @@ _RULES = {
     "angle": "L203",
     "square": "L204",
     "marker": "L205",
+    "capital": "L205",
 }
 _NAMED = ("single", "angle", "double")
 MAX_SLOTS = 500  # candidates that are looked at in one prompt
@@ -68,7 +83,14 @@ _ENVIRONMENT = _names(
     home path user shell pwd hermes_home tmpdir lang term hostname logname editor oldpwd xdg_config_home
     """
 )
-_LIKE_WORDS = _names("todo tbd tba fixme xxx")  # only capitals make a mark of them
+_LIKE_WORDS = _names("todo tbd tba tbc fixme xxx xx \u0445\u0445")  # only capitals make a mark of them
+_TWENTY = re.compile(r"[ ](?:век|столет|съезд|century|vek|chromosom|olymp|олимп)")  # after XX as a number
+# Words that are written in capitals without being short for something.
+_CAPITALS = re.compile(
+    r"(?<![\w.#/{<\[$%-])(?:ИМЯ|ФАМИЛИ[ЯЮИ]|ОТЧЕСТВО|ГОРОД[АЕУ]?|АДРЕС|НАЗВАНИЕ|КОМПАНИ[ЯИ]|ОРГАНИЗАЦИ[ЯИ]|НОМЕР|ССЫЛКА"
+    r"|УЛИЦА|ДАТА|ТЕМА|СУММА|ЛОГИН|ПАРОЛЬ|ТЕЛЕФОН|NAME|CITY|TOWN|COUNTRY|COMPANY|ADDRESS|SURNAME|USERNAME|TOPIC|AMOUNT"
+    r"|STREET|DATE|CLIENT|CUSTOMER|КЛИЕНТ[АУ]?)(?:[ ][A-ZА-Я]{3,12}){0,2}(?![\w:}>\])%-]|\.\w)"
+)
 _NAME = re.compile(r"[^\W\d_]+|\d+")
 _CLOSING = re.compile(r"</([^\W\d][\w:.-]{0,60})")
 _DEFINING = re.compile(
@@ -87,6 +109,7 @@ class Words:
     answer: WordSet
     about: WordSet
     seek: WordSet
+    leave: WordSet
     slots: WordSet
     fill: WordSet
     known: WordSet
@@ -132,8 +155,13 @@ def find_slots(prompt: Prompt, words: Words) -> list[Slot]:
     forms: set[int] = set()
     spoken_of: set[int] = set()
     tagged: set[int] = set()
-    for one in _candidates(prompt):
-        sentence, form, about = near.look(one.start, one.end)
+    for one in (*_candidates(prompt), *_capitals(prompt)):
+        reach = near.IN_CODE if one.kind == "shell" else near.BEFORE
+        sentence, form, about = near.look(one.start, one.end, reach)
+        if one.kind == "capital":
+            governed = " " in one.text or near.previous(one.start) in words.prepositions.words
+            if form or about or not governed:
+                continue
         if one.kind == "shell" and one.inner in given:
             continue
         if _harmless(one, prompt.prose, words, closed):
@@ -144,11 +172,11 @@ def find_slots(prompt: Prompt, words: Words) -> list[Slot]:
             continue
         if one.kind == "square" and not _is_slot(one, words, near.previous(one.start)):
             continue
-        if form and one.kind != "marker":
+        if form and (one.kind != "marker" or one.inner in ("xx", "\u0445\u0445")):
             forms.add(sentence)
         if about and one.kind == "marker":
             spoken_of.add(sentence)
-        if (about and one.kind != "square") or (one.kind in _NAMED and one.inner in defined):
+        if about or (one.kind in _NAMED and one.inner in defined):
             harmless.add(one.text)
         left.append((one, sentence))
     return [
@@ -171,6 +199,26 @@ def _candidates(prompt: Prompt) -> list[_Candidate]:
     return found
 
 
+def _capitals(prompt: Prompt) -> list[_Candidate]:
+    """Nouns in capitals that stand for what is to be written there: "for NAME SURNAME"."""
+    return [
+        _Candidate(
+            "capital", match.start(), match.end(), match.group().lower(), match.group(), match.group().lower()
+        )
+        for match in islice(_CAPITALS.finditer(_written(prompt)), MAX_SLOTS)
+    ]
+
+
+def _written(prompt: Prompt) -> str:
+    """The text as it was written, data set apart: quotations and code blanked out."""
+    parts, position = [], 0
+    for start, end in prompt.data:
+        if start >= position:
+            parts += prompt.text[position:start], " " * (end - start)
+            position = end
+    return "".join([*parts, prompt.text[position:]])
+
+
 def _harmless(one: _Candidate, prose: str, words: Words, closed: frozenset[str]) -> bool:
     names = one.names
     if one.kind in ("single", "angle") and names and names <= words.known.words:
@@ -186,6 +234,8 @@ def _harmless(one: _Candidate, prose: str, words: Words, closed: frozenset[str])
         return _is_markup(one, closed)
     if one.kind == "square":
         return one.inner in ("silent", "sic", "x", "", "!")
+    if one.inner in ("xx", "\u0445\u0445") and _TWENTY.match(prose, one.end):
+        return True
     return one.inner in _LIKE_WORDS and not one.written.isupper()
 
 
@@ -196,6 +246,9 @@ def _is_slot(one: _Candidate, words: Words, previous: str) -> bool:
         return "..." in one.inner or "\u2026" in one.inner
     if names & words.fill.words or names <= words.slots.words:
         return True
+    if one.written.isupper() and len(one.inner) > 2:
+        numbered = any(map(str.isdigit, names)) and not all(map(str.isdigit, names))
+        return numbered or previous in words.prepositions.words or bool(names & words.slots.words)
     return (
         one.written.islower()
         and not any(map(str.isdigit, one.inner))
@@ -230,7 +283,7 @@ def _defined(prose: str) -> frozenset[str]:
 class _Near:
     """The words around a slot: those before it in its sentence (or in the lead to it), and those after."""
 
-    BEFORE, AFTER, SOUGHT, ASKED = 8, 2, 2, 3
+    BEFORE, AFTER, SOUGHT, ASKED, LEFT, IN_CODE = 8, 2, 2, 3, 4, 3
 
     def __init__(self, sentences: Sequence[Sentence], words: Words) -> None:
         self._sentences, self._words = sentences, words
@@ -254,8 +307,11 @@ class _Near:
                 return any(map(self._words.answer.takes, before))
         return False
 
-    def look(self, start: int, end: int) -> tuple[int, bool, bool]:
-        """The sentence of a slot by number, whether it is part of a form, whether it is spoken about."""
+    def look(self, start: int, end: int, reach: int = BEFORE) -> tuple[int, bool, bool]:
+        """The sentence of a slot by number, whether it is part of a form, whether it is spoken about.
+
+        Words of a form count when they stand at most `reach` words before.
+        """
         index = self._index(start)
         if not self._sentences:
             return index, False, False
@@ -268,9 +324,10 @@ class _Near:
         after = [token.text for token in tokens[place : place + 4] if token.start >= end][: self.AFTER]
         if after and after[0] in ("and", "or", "и", "или"):
             after = []
-        form = any(map(self._words.form.takes, before))
+        form = any(map(self._words.form.takes, before[-reach:]))
         about = any(map(self._words.about.takes, before + after))
-        return index, form, about or any(map(self._words.seek.takes, before[-self.SOUGHT :]))
+        about = about or any(map(self._words.seek.takes, before[-self.SOUGHT :]))
+        return index, form, about or any(map(self._words.leave.takes, before[-self.LEFT :]))
 
     def _index(self, offset: int) -> int:
         return max(0, bisect_right(self._starts, offset) - 1)

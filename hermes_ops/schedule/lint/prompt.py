@@ -8,21 +8,32 @@ from dataclasses import dataclass, fields, replace
 from functools import cache
 from itertools import islice
 
-from .languages import LANGUAGES, matcher, shared_set, words
+from .content import (
+    forbidden_after,
+    forbids_clause,
+    is_conditional,
+    is_drafted,
+    is_negated,
+    is_own_deed,
+    is_possible,
+    negated,
+)
+from .languages import LANGUAGES, language, matcher, shared_set, words
 from .phrases import Match
 from .placeholders import Words, find_slots
 from .rules import RULES, Allowance, Hit, allowances
-from .text import ADDRESS, DATA, PATH, URL, Prompt, Sentence, Token, read_prompt
+from .text import ADDRESS, PATH, URL, Prompt, read_prompt
+from .whole import OTHER_MARK, Whole
 
 MIN_WORDS = 8
 MAX_CHARACTERS = 12_000
+NEAR = 4  # words around an earlier run in which it may be said where it left something
+SHORT = 3  # words of a line that is one of a list without bullets
 MAX_PER_RULE = 20  # hits of one rule that are named in one prompt
 
-_OTHER_MARK = re.compile(r"\b(?:NO_REPLY|NO REPLY|SILENT)\b")
-_STATE_NAME = re.compile(
-    r"(?i)(?:^|[/_.-])(?:last|seen|state|prev|previous|known|cursor|offset|done|history|snapshot|baseline|progress)"
-)
 _NAMED = (PATH, URL, ADDRESS)
+# Rules whose phrases a text for other people may hold.
+_SPEAKING = ("L301", "L302", "L303", "L304", "L306", "L402", "L501")
 _RELATIVE = re.compile(
     r"(?<![\w/.~:@-])(?:\.{1,2}/)?[\w-]{1,80}(?:/[\w.-]{1,80}){0,8}"
     r"\.(?:md|txt|csv|tsv|jsonl?|ya?ml|toml|xml|html?|log|ini|cfg|conf|py|sh|js|sql|sqlite|db|pdf|docx?|xlsx?|ics)\b"
@@ -52,23 +63,28 @@ def lint_prompt(
     Linear in the length of the text. Raises KeyError for a language that there is not.
     """
     prompt = read_prompt(text)
+    whole = Whole(prompt)
     hits: list[Hit] = []
     seen: set[tuple[str, int]] = set()
     ends: dict[str, int] = {}
     for name in languages:
-        finder = matcher(name)
+        finder, patterns = matcher(name), language(name).patterns
         for index, sentence in enumerate(prompt.sentences):
             for match in finder.find(sentence):
-                rule = match.phrase.tag
+                pattern = patterns.get(match.phrase.tag)
+                rule = pattern.rule if pattern else match.phrase.tag
+                if pattern and not pattern.holds(match, prompt, shared_set("not").words):
+                    continue
                 if match.start < ends.get(rule, -1) or (rule, match.start) in seen:
                     continue
-                if _stands(rule, match, index, prompt, given):
+                if _stands(rule, match, index, whole, given):
                     seen.add((rule, match.start))
                     ends[rule] = match.end
                     hits.append(_hit(rule, prompt, match.start, match.end))
     for slot in find_slots(prompt, _slot_words(tuple(languages))):
         hits.append(_hit(slot.rule, prompt, slot.start, slot.end))
-    hits += _other_marks(prompt)
+    hits += _marks_in_quotations(prompt)
+    hits += _other_marks(whole)
     hits += _size(prompt)
     if not given.workdir:
         hits += _relative_paths(prompt)
@@ -80,94 +96,77 @@ def _slot_words(names: tuple[str, ...]) -> Words:
     return Words(**{field.name: words(field.name, names) for field in fields(Words)})
 
 
-def _stands(rule: str, match: Match, index: int, prompt: Prompt, given: Given) -> bool:
+def _stands(rule: str, match: Match, index: int, whole: Whole, given: Given) -> bool:
     """Whether a phrase that was found is the fault it looks like."""
     tokens = match.sentence.tokens
     if not match.phrase.stands and is_negated(match):
         return False
+    if forbidden_after(match):
+        return False
+    if rule in _SPEAKING and is_drafted(match):
+        return False
     if rule == "L101":
         clause = tokens[match.last].clause  # "the limits I gave you in /srv/limits.toml"
         after = tokens[match.last + 1 : match.last + 7]
-        return not any(token.kind in _NAMED and token.clause == clause for token in after)
+        before = tokens[max(0, match.first - 2) : match.first]  # "in /srv/limits.toml we agreed"
+        given_in = (
+            len(before) == 2 and before[1].kind in _NAMED and before[0].text in shared_set("within").words
+        )
+        return not (given_in or any(token.kind in _NAMED and token.clause == clause for token in after))
     if rule == "L102":
-        return not (given.before or _keeps_state(prompt))
+        return not (given.before or whole.keeps_state or _says_where(match) or whole.renews_a_file)
     if rule == "L109":
         return not any(token.text in shared_set("whether").words for token in tokens[: match.first])
     if rule == "L103":
-        return not given.before and not _something_before(match, index, prompt)
+        return not given.before and not _something_before(match, index, whole.prompt)
     if rule == "L108":
-        return not _something_after(match, index, prompt)
+        return not _something_after(match, index, whole.prompt)
     if rule == "L105":
-        return not _keeps_state(prompt, anywhere=True)
+        return not whole.names_kept_file
     if rule == "L401":
-        return not _forbidden(match)
+        return not forbids_clause(match)
+    if rule == "L402":
+        return not any(token.kind == PATH for token in tokens[match.last + 1 : match.last + 2])
+    if rule in ("L302", "L304"):
+        return not (is_own_deed(match) or is_possible(match))
     if rule == "L501":
-        return _silence_stands(match, prompt)
+        return _silence_stands(match, index, whole)
     return True
 
 
-def is_negated(match: Match) -> bool:
-    """Whether what a phrase of any language says is denied or forbidden where it was found."""
-    return negated(match.sentence.tokens, match.first, shared_set("not").words, shared_set("but").words)
-
-
-def negated(tokens: Sequence[Token], first: int, negators: frozenset[str], breakers: frozenset[str]) -> bool:
-    """Whether a negation in the same clause, at most six words before, covers the word at `first`."""
-    for position in range(first - 1, max(-1, first - 7), -1):
-        token = tokens[position]
-        if token.clause != tokens[first].clause or token.text in breakers:
-            return False
-        if token.text in negators:
-            return True
-    return False
-
-
-def _forbidden(match: Match) -> bool:
-    """Whether the clause forbids what it names: the negation may stand after it."""
-    clauses = {match.sentence.tokens[match.first].clause, match.sentence.tokens[match.last].clause}
-    return any(
-        token.text in shared_set("not").words for token in match.sentence.tokens if token.clause in clauses
-    )
-
-
-def _keeps_state(prompt: Prompt, *, anywhere: bool = False) -> bool:
-    """Whether the prompt names where runs keep what the next one needs: a file that is said, or called, so.
-
-    With `anywhere` the file and what is said need not stand in one sentence.
-    """
-    kept = words("state")
-    sentences = [Sentence(tuple(prompt.tokens))] if anywhere else prompt.sentences
-    for sentence in sentences:
-        places = [token for token in sentence.tokens if token.kind in (PATH, DATA)]
-        if places and any(kept.takes(token.text) for token in sentence.tokens):
-            return True
-        if any(_STATE_NAME.search(prompt.text[token.start : token.end]) for token in places):
-            return True
-    return False
+def _says_where(match: Match) -> bool:
+    """Whether the sentence has the file that an earlier run is said to have left."""
+    tokens = match.sentence.tokens
+    near = tokens[max(0, match.first - NEAR) : match.first] + tokens[match.last + 1 : match.last + 1 + NEAR]
+    return any(token.kind == PATH for token in tokens) and any(words("left").takes(one.text) for one in near)
 
 
 def _something_before(match: Match, index: int, prompt: Prompt) -> bool:
     """Whether the prompt has a list, code, a quotation or several addresses before the place."""
-    before = prompt.sentences[:index]
-    if any(sentence.item for sentence in before) or any(end <= match.start for _, end in prompt.data):
+    if index >= 6 or any(end <= match.start for _, end in prompt.data[:1]):
         return True
+    before = prompt.sentences[:index]
     named = sum(token.kind in _NAMED for sentence in before for token in sentence.tokens)
-    return named >= 2 or len(before) >= 6
+    lines = sum(len(sentence.tokens) <= SHORT for sentence in before)
+    return named >= 2 or lines >= 3 or any(sentence.item for sentence in before)
 
 
 def _something_after(match: Match, index: int, prompt: Prompt) -> bool:
-    rest = prompt.sentences[index + 1 :]
     return (
-        bool(rest)
-        or any(start >= match.end for start, _ in prompt.data)
+        index + 1 < len(prompt.sentences)
+        or any(start >= match.end for start, _ in prompt.data[-1:])
         or match.last + 2 < len(match.sentence.tokens)
     )
 
 
-def _silence_stands(match: Match, prompt: Prompt) -> bool:
-    if _names_silence(prompt) or _OTHER_MARK.search(prompt.text):
+def _silence_stands(match: Match, index: int, whole: Whole) -> bool:
+    if whole.names_silence or whole.names_another_mark:
         return False
     tokens = match.sentence.tokens
+    if any(shared_set("sends").takes(token.text) for token in match.tokens) and not is_conditional(
+        index, whole.prompt
+    ):
+        return False  # a deed that is not to be done
     clause = {token.text for token in tokens if token.clause == tokens[match.first].clause}
     if tokens[0].text in shared_set("about").words:
         clause.add(tokens[0].text)
@@ -175,23 +174,11 @@ def _silence_stands(match: Match, prompt: Prompt) -> bool:
         map(shared_set("channel").takes, clause)
     ):
         return False  # a subject that is not to be spoken of, a way that is not to be used: not silence
-    return not (_conditional(match) and _says_otherwise(prompt))
+    return not (_conditional(match) and whole.says_otherwise)
 
 
 def _conditional(match: Match) -> bool:
     return any(token.text in shared_set("only").words for token in match.tokens)
-
-
-def _says_otherwise(prompt: Prompt) -> bool:
-    """Whether the prompt says what the answer is when the condition does not hold."""
-    for sentence in prompt.sentences:
-        texts = [token.text for token in sentence.tokens]
-        for position, text in enumerate(texts):
-            if text in shared_set("otherwise").words:
-                after = set(texts[position + 1 : position + 8])
-                if after & shared_set("say").words and not after & shared_set("not").words:
-                    return True
-    return False
 
 
 def _hit(rule: str, prompt: Prompt, start: int, end: int) -> Hit:
@@ -200,15 +187,22 @@ def _hit(rule: str, prompt: Prompt, start: int, end: int) -> Hit:
     return Hit(RULES[rule], f'"{excerpt}" {RULES[rule].text}', line, column, excerpt, RULES[rule].instead)
 
 
-def _other_marks(prompt: Prompt) -> Iterator[Hit]:
+def _marks_in_quotations(prompt: Prompt) -> Iterator[Hit]:
+    """Answers in quotation marks that hold the mark of silence and other words: "[SILENT] all is well"."""
+    for sentence in prompt.sentences:
+        for position, token in enumerate(sentence.tokens):
+            if token.text == "<quote>":
+                before, mark, after = prompt.text[token.start : token.end].lower().partition("[silent]")
+                refused = negated(sentence.tokens, position, shared_set("not").words, shared_set("but").words)
+                if mark and sum(map(str.isalpha, before + after)) > 2 and not refused:
+                    yield _hit("L502", prompt, token.start, token.end)
+
+
+def _other_marks(whole: Whole) -> Iterator[Hit]:
     """Marks that the host takes for silence today, though its own words to the agent name only [SILENT]."""
-    if not _names_silence(prompt):
-        for match in _OTHER_MARK.finditer(prompt.text):
-            yield _hit("L503", prompt, match.start(), match.end())
-
-
-def _names_silence(prompt: Prompt) -> bool:
-    return "[silent]" in prompt.text.lower()
+    if not whole.names_silence:
+        for match in OTHER_MARK.finditer(whole.prompt.text):
+            yield _hit("L503", whole.prompt, match.start(), match.end())
 
 
 def _size(prompt: Prompt) -> Iterator[Hit]:

@@ -11,6 +11,7 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 WORD, PATH, URL, DATA, CHANNEL, HANDLE, ADDRESS, NUMBER, SLOT, SILENT = (
     "word",
@@ -134,6 +135,11 @@ class Prompt:
     def tokens(self) -> Iterator[Token]:
         for sentence in self.sentences:
             yield from sentence.tokens
+
+    @cached_property
+    def names_a_place(self) -> bool:
+        """Whether it names a file or an address, or has code."""
+        return any(token.kind in (PATH, URL) or token.text == "<code>" for token in self.tokens)
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset, both from 1."""

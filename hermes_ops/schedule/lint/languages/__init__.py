@@ -1,7 +1,9 @@
-"""The languages that prompts are read in, each a table `<name>.toml`: sets, words, and phrases by rule.
+"""The languages that prompts are read in.
 
-A language is added by adding its table here and its name to LANGUAGES. A table that cannot be read is a fault
-of this plugin: it raises ValueError.
+Each has two tables: `<name>.toml` with sets, words, and phrases by rule, and `<name>_patterns.toml` with
+patterns, which are phrases that count only beside words of other kinds (../patterns.py).
+A language is added by adding its tables here and its name to LANGUAGES. A table that cannot be read is a
+fault of this plugin: it raises ValueError.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from ..patterns import Pattern, read_patterns
 from ..phrases import Matcher, WordSet, word_set
 
 LANGUAGES = ("en", "ru")
@@ -18,12 +21,16 @@ LANGUAGES = ("en", "ru")
 
 @dataclass(frozen=True)
 class Language:
-    """One language: ``sets`` of its phrases, ``words`` that other rules look for, ``phrases`` by rule id."""
+    """One language: ``sets`` of its phrases, ``words`` that other rules look for, ``phrases`` by rule id.
+
+    ``patterns`` by their tag, which begins with the rule id.
+    """
 
     name: str
     sets: Mapping[str, str]
     words: Mapping[str, str]
     phrases: Mapping[str, tuple[str, ...]]
+    patterns: Mapping[str, Pattern]
 
 
 @cache
@@ -33,16 +40,21 @@ def language(name: str) -> Language:
 
     if name not in LANGUAGES:
         raise KeyError(name)
-    table = tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
+    table, general = (
+        tomllib.loads(Path(__file__).with_name(file).read_text(encoding="utf-8"))
+        for file in (f"{name}.toml", f"{name}_patterns.toml")
+    )
     phrases = {rule: tuple(text.strip("\n").split("\n")) for rule, text in table["phrases"].items()}
-    return Language(name, table["sets"], table["words"], phrases)
+    sets = {**table["sets"], **general["sets"]}
+    return Language(name, sets, table["words"], phrases, read_patterns(general["pattern"], sets))
 
 
 @cache
 def matcher(name: str) -> Matcher:
-    """What finds the phrases of a language; their tags are rule ids."""
+    """What finds the phrases and patterns of a language; a tag is a rule id, or that of a pattern."""
     found = language(name)
-    return Matcher(found.phrases, found.sets)
+    patterns = {tag: pattern.phrases for tag, pattern in found.patterns.items()}
+    return Matcher({**found.phrases, **patterns}, found.sets)
 
 
 @cache
