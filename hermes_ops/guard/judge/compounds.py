@@ -88,7 +88,7 @@ def _branches(walk: Walk, node: Compound, stdin: Stream) -> Stream:
         expand.one(walk, word)
     if node.kind == "for((":
         _count(walk, node)
-    if bombs.multiplies(node):
+    if bombs.multiplies(node, walk.text, walk.state.zeroth):
         walk.findings.append(reasons.FORK_BOMB.found(names.printable(walk.text[slice(*node.span)])))
     for patterns in node.patterns:
         for word in patterns:

@@ -22,12 +22,25 @@ from ..shell.tree import (
     Substitution,
 )
 from ..verdict import Found, Verdict
-from . import assignments, compounds, consumers, danger, decode, expand, flows, later, reasons, unread
+from . import (
+    assignments,
+    bombs,
+    compounds,
+    consumers,
+    danger,
+    decode,
+    expand,
+    flows,
+    later,
+    names,
+    reasons,
+    unread,
+)
 from .budget import CHARACTERS_A_STEP, MOST_FOR_THE_TEXT, Exhausted
 from .dispatch import command
 from .invocation import UNKNOWN, Arg, Invocation, Stream, Target
 from .judging import ARGUMENTS_A_STEP, NO_INPUT, Judging
-from .state import EMPTY
+from .state import EMPTY, Values
 
 DEEPEST = 24
 
@@ -35,6 +48,8 @@ NO_OUTPUT = Stream(text="", piped=True)
 ANY_OUTPUT = Stream(piped=True)
 
 _BLANK = " \t\n\r" + UNKNOWN
+# The variable in which bash keeps the names of the functions that are being called, the innermost first.
+_CALLED = "FUNCNAME"
 # Commands that do not fail, so that what follows after && runs.
 _SURE = listed("mkdir echo printf : true export set pwd date cd pushd")
 
@@ -317,6 +332,8 @@ class Walk(Judging):
                 self.spend(min(len(text) // CHARACTERS_A_STEP, MOST_FOR_THE_TEXT))
             reading: Reading = reader.read(text)
             self.text = text
+            if self.state.files and self.depth:
+                self.restarted(reading)
             output = self.script(reading.script, stdin, sinks)
             if reading.problem:
                 unread.rest(self, reading, stdin)
@@ -325,6 +342,13 @@ class Walk(Judging):
         except Exhausted:
             self.cut.append(text)
             raise
+
+    def restarted(self, reading: Reading) -> None:
+        """Look whether the text is a script of this line that starts itself twice over."""
+        state = self.state
+        key = state.file_key(state.zeroth, self.folder().path)
+        if key in state.files and bombs.restarts(reading.script, self.text, state.zeroth):
+            self.findings.append(reasons.FORK_BOMB.found(names.printable(self.text)))
 
     def words(
         self,
@@ -388,14 +412,26 @@ class Walk(Judging):
         self.calls.append((body, self.concurrent))
         state = self.state
         outer, references, text = state.positionals, state.references, self.text
+        caller = state.variables.get(_CALLED)
+        state.variables[_CALLED] = ({"0": Arg(name), "1": _first(caller)},)
         self.text = self.texts[id(body)][1]
         state.positional = arguments
         try:
             return self.command(body, stdin)
         finally:
+            if caller is None:
+                state.variables.pop(_CALLED, None)
+            else:
+                state.variables[_CALLED] = caller
             state.positionals, state.references, self.text = outer, references, text
             state.quits = False
             self.calls.pop()
+
+
+def _first(called: Values | None) -> Arg:
+    """The name of the function that a call stands in, as FUNCNAME says it."""
+    name = called[0] if called else None
+    return name.get("0", EMPTY) if isinstance(name, dict) else Arg("main")
 
 
 def _is_sure(node: Command) -> bool:
