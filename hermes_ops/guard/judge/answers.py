@@ -106,17 +106,21 @@ def _getent(walk: Walk, call: Invocation) -> Stream:
     return _text(f"{name}:x:1000:1000::{home}:/bin/bash")
 
 
+def numbers(words: list[str]) -> range | None:
+    """The numbers that seq prints for its operands; None where they are not known."""
+    if not words or len(words) > 3 or not all(re.fullmatch(r"-?\d{1,9}", word) for word in words):
+        return None
+    ends = [int(word) for word in words]
+    first = ends[0] if len(ends) > 1 else 1
+    step = ends[1] if len(ends) > 2 else 1
+    return range(first, ends[-1] + (1 if step > 0 else -1), step) if step else None
+
+
 def _seq(walk: Walk, call: Invocation) -> Stream:
-    words = [word for word in call.words() if re.fullmatch(r"-?\d{1,9}", word)]
-    if not words or len(words) != len(call.argv) - 1:
+    values = numbers(call.words())
+    if values is None or not 0 < len(values) <= _MOST_NUMBERS:
         return flows.ANYTHING
-    numbers = [int(word) for word in words]
-    first = numbers[0] if len(numbers) > 1 else 1
-    step = numbers[1] if len(numbers) > 2 else 1
-    if not step:
-        return flows.ANYTHING
-    values = range(first, numbers[-1] + (1 if step > 0 else -1), step)
-    return _text("\n".join(map(str, values))) if 0 < len(values) <= _MOST_NUMBERS else flows.ANYTHING
+    return _text("\n".join(map(str, values)))
 
 
 def _ls(walk: Walk, call: Invocation) -> Stream:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ..rules.names import names as listed
-from . import commands_in_options, flows, git, interpreters, other_languages, shells
+from . import commands_in_options, flows, git, interpreters, macros, other_languages, shells
 from .invocation import Arg, Invocation, Stream
 from .made_again import MAKERS
 from .wrappers import Wrapper, command_start
@@ -302,6 +302,7 @@ def _socat(walk: Walk, call: Invocation) -> Stream | None:
 HANDLERS = {
     **commands_in_options.HANDLERS,
     **other_languages.HANDLERS,
+    **macros.HANDLERS,
     **dict.fromkeys(("tar", "gtar", "bsdtar"), _tar),
     "git": git.git,
     **dict.fromkeys(("vim", "vi", "nvim", "ex", "ed", "view", "vimdiff"), _editor),

@@ -21,7 +21,7 @@ _EVALUATES = {
     "groovy": "-e", "gnuplot": "-e", "scala": "-e", "scala-cli": "-e --execute-script", "kotlin": "-e",
     "ghc": "-e", "runghc": "-e", "ocaml": "-e", "swipl": "-g -t", "maxima": "--batch-string", "sage": "-c",
     "matlab": "-r -batch", "racket": "-e", "csi": "-e -eval", "bb": "-e", "clojure": "-e --eval",
-    "clj": "-e --eval", "crystal": "eval", "m4": "", "emacs": "--eval --execute -eval -execute",
+    "clj": "-e --eval", "crystal": "eval", "emacs": "--eval --execute -eval -execute",
     "emacsclient": "--eval -e -eval", "nim": "--eval", "janet": "-e", "fennel": "-e",
     "pike": "-e", "jython": "-c", "rdmd": "--eval",
     "newlisp": "-e", "hy": "-c", "gosh": "-e",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ..rules import tokens
 from ..rules.names import names as listed
-from . import answers, assignments, decode, flows, links, reading
+from . import answers, assignments, computed, decode, flows, formats, links, reading
 from .invocation import GUARD_FOLDER, REMOTE, SECRET, UNKNOWN, Arg, Invocation, Stream
 
 if TYPE_CHECKING:
@@ -58,6 +59,9 @@ def output(walk: Walk, call: Invocation) -> Stream:
     maker = _MAKERS.get(name)
     if maker is not None:
         return maker(walk, call)
+    printer = computed.PRINTERS.get(name)
+    if printer is not None and (printed := printer(walk, call)) is not None:
+        return _printing(call, printed, call.stdin)
     if name in tokens.PRINTERS:
         service = tokens.source_of_command(name, call.words())
         if service:
@@ -117,8 +121,8 @@ def _printf(walk: Walk, call: Invocation) -> Stream:
     return _printing(call, decode.printf(words))
 
 
-def _printing(call: Invocation, text: str | None) -> Stream:
-    taint, source = _CLEAN, ""
+def _printing(call: Invocation, text: str | None, stdin: Stream = flows.NOTHING) -> Stream:
+    taint, source = stdin.taint, stdin.source if stdin.taint else ""
     for argument in call.argv[1:]:
         if argument.taint:
             taint |= argument.taint
@@ -136,6 +140,9 @@ MOST_OPTIONS = 200
 # Where a machine in a cloud is lent the credentials of its role.
 _METADATA = ("169.254.169.254", "metadata.google.internal", "100.100.100.200", "[fd00:ec2::254]")
 _LENT = frozenset((REMOTE, SECRET))
+
+
+_WRITES_OUT = frozenset(("-w", "--write-out"))
 
 
 def _lends(url: str) -> bool:
@@ -172,6 +179,9 @@ def _fetched(walk: Walk, call: Invocation) -> Stream:
             saved = True
         elif path in ("-", "/dev/stdout"):
             return content
+    shown = next((value for word, value in pairwise(words) if word in _WRITES_OUT), None)
+    if saved and not wget and shown is not None and (text := formats.of_transfer(shown)) is not None:
+        return Stream(text, True)
     if wget and not saved:
         name = url.rstrip("/").rpartition("/")[2].partition("?")[0]
         if name:
