@@ -13,6 +13,7 @@ from . import (
     commands_in_options,
     flows,
     interpreters,
+    kept_scripts,
     later,
     links,
     made_again,
@@ -30,7 +31,7 @@ from . import (
 from .everyday import EVERYDAY
 from .invocation import KEPT, OPAQUE, REMOTE, SECRET, SHELL, UNKNOWN, Arg, Invocation, Stream, Target
 from .made_again import MAKERS
-from .wrappers import ASSIGNMENT, KEYWORDS, VERBS, WRAPPERS, command_start
+from .wrappers import ASSIGNMENT, KEYWORDS, RUNS_SCRIPTS, VERBS, WRAPPERS, command_start
 from .writers import WRITERS
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ HANDLERS = {
     **interpreters.HANDLERS,
     **shells.HANDLERS,
     **builtins.HANDLERS,
+    **kept_scripts.HANDLERS,
 }
 _NETWORK = listed("nc ncat netcat socat telnet openssl curl ssh")
 _CODE_OF_NETWORK = frozenset((REMOTE, OPAQUE))
@@ -128,7 +130,7 @@ def _command(
             if verbs is None:
                 break
             at = next((i for i, word in enumerate(words[1:4], 1) if word.text in verbs), 0)
-            if not at:
+            if not at or (at > 1 and words[at - 1].text in RUNS_SCRIPTS):
                 break
             spec = verbs[words[at].text]
             start = at + 1

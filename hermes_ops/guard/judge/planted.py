@@ -27,13 +27,15 @@ if TYPE_CHECKING:
 LONGEST = 20_000
 MOST_FILES = 12
 MOST_WORDS = 40
+MOST_LINES = 400
+LONGEST_LINE, LONGEST_NAME = 2_000, 200
 
 # What stays data whoever reads it, unless a build tool asks for it by its name.
 _DOCUMENTS = listed(
     "md txt rst adoc html htm css json jsonl yml yaml toml csv tsv xml ini cfg conf log svg tex ipynb lock "
     "sql env gitignore dockerignore patch diff po proto graphql"
 )
-_SHELL, _SOURCE, _SCRIPTS, _TASKS = "shell", "source", "package scripts", "tasks"
+_SHELL, _SOURCE, _SCRIPTS, _TASKS, _SECTIONS = "shell", "source", "package scripts", "tasks", "sections"
 _LANGUAGES = {
     **dict.fromkeys(listed("sh bash zsh ksh command"), _SHELL),
     "py": "python", "js": "node", "mjs": "node", "cjs": "node", "ts": "node", "rb": "ruby", "pl": "perl",
@@ -46,15 +48,26 @@ _LANGUAGES = {
 _LIKE_C = listed("c cc cpp cxx h hpp go rs java kt kts scala cs swift m mm zig")
 _BY_NAME = {
     **dict.fromkeys(("makefile", "gnumakefile"), "make"),
-    "package.json": _SCRIPTS,
-    "composer.json": _SCRIPTS,
+    **dict.fromkeys(("package.json", "composer.json", "deno.json", "deno.jsonc"), _SCRIPTS),
     **dict.fromkeys(
-        ("justfile", ".justfile", "rakefile", "taskfile.yml", "taskfile.yaml", "procfile"), _TASKS
+        listed(
+            "justfile .justfile rakefile taskfile.yml taskfile.yaml procfile lefthook.yml lefthook.yaml "
+            ".lefthook.yml .pre-commit-config.yaml"
+        ),
+        _TASKS,
     ),
-    "setup.py": "python",
-    "conftest.py": "python",
+    **dict.fromkeys(
+        listed("pyproject.toml pipfile tox.ini mise.toml .mise.toml makefile.toml pixi.toml"), _SECTIONS
+    ),
+    **dict.fromkeys(("sconstruct", "wscript"), "python"),
+    **dict.fromkeys(("gemfile", "vagrantfile", "fastfile", "guardfile", "capfile", "podfile"), "ruby"),
+    ".envrc": _SHELL,
     "build.rs": _SOURCE,
 }
+# The sections of a settings file whose values are commands.
+_COMMAND_SECTIONS = re.compile(
+    r"(?:.*\.)?(?:tasks?|scripts)(?:\..*)?\Z|testenv\b.*\Z|env\.\w+\Z|tool\.tox\b.*\Z"
+)
 # Programs that run or compile what they are given, and the files that they look for without being told.
 _COMPILERS = listed(
     "gcc cc clang g++ c++ clang++ rustc ghc javac kotlinc scalac gfortran nasm tcc zig nim dmd ldc2 swiftc"
@@ -63,12 +76,44 @@ _LOOKED_FOR: dict[str, frozenset[str]] = {
     **dict.fromkeys(("make", "gmake", "bmake"), listed("Makefile makefile GNUmakefile")),
     **dict.fromkeys(("npm", "yarn", "pnpm", "bun", "npx"), listed("package.json")),
     "composer": listed("composer.json"),
+    "deno": listed("deno.json deno.jsonc"),
     "just": listed("justfile Justfile .justfile"),
-    "task": listed("Taskfile.yml Taskfile.yaml"),
+    **dict.fromkeys(("task", "go-task"), listed("Taskfile.yml Taskfile.yaml pyproject.toml")),
     "rake": listed("Rakefile"),
     **dict.fromkeys(("foreman", "honcho", "overmind"), listed("Procfile")),
     **dict.fromkeys(("pip", "pip3"), listed("setup.py")),
-    "cargo": listed("build.rs"),
+    "cargo": listed("build.rs Makefile.toml"),
+    **dict.fromkeys(("poe", "pdm", "hatch", "rye", "poetry", "uv"), listed("pyproject.toml")),
+    "pixi": listed("pixi.toml pyproject.toml"),
+    "pipenv": listed("Pipfile"),
+    "tox": listed("tox.ini pyproject.toml"),
+    "nox": listed("noxfile.py"),
+    "pytest": listed("conftest.py"),
+    **dict.fromkeys(("invoke", "inv"), listed("tasks.py")),
+    "fab": listed("fabfile.py"),
+    "doit": listed("dodo.py"),
+    "scons": listed("SConstruct"),
+    "waf": listed("wscript"),
+    **dict.fromkeys(("mise", "rtx"), listed("mise.toml .mise.toml")),
+    "pre-commit": listed(".pre-commit-config.yaml"),
+    "lefthook": listed("lefthook.yml lefthook.yaml .lefthook.yml"),
+    "direnv": listed(".envrc"),
+    "bundle": listed("Gemfile"),
+    "vagrant": listed("Vagrantfile"),
+    "fastlane": listed("Fastfile"),
+    "gulp": listed("gulpfile.js gulpfile.mjs gulpfile.cjs gulpfile.ts"),
+    "grunt": listed("Gruntfile.js"),
+    **{
+        tool: listed(" ".join(f"{tool}.config.{ending}" for ending in ("js", "mjs", "cjs", "ts")))
+        for tool in ("webpack", "vite", "vitest", "rollup", "jest", "eslint", "next", "tsup", "playwright")
+    },
+}
+# Programs that run another one by its name: what that one is, the words tell.
+_BY_NAME_ONLY = frozenset(("npx", "bunx", "pnpx", "uvx", "pipx"))
+# A file that is named as the program's own, whatever its name.
+_OWN_KIND = {
+    **dict.fromkeys(("just", "task", "go-task", "foreman", "honcho", "pre-commit", "lefthook"), _TASKS),
+    **dict.fromkeys(("poe", "tox"), _SECTIONS),
 }
 # Files that a program runs wherever its folder lies.
 _HOOKS = {"git": "*hooks/[a-z]*"}
@@ -79,7 +124,14 @@ _RUNNING_VERBS: dict[str, frozenset[str]] = {
         listed("run run-script start test t stop restart install i ci exec build go"),
     ),
     **dict.fromkeys(("pip", "pip3"), listed("install wheel download")),
-    "cargo": listed("build run test check b r t c install bench"),
+    "cargo": listed("build run test check b r t c install bench make"),
+    **dict.fromkeys(("pdm", "hatch", "rye", "poetry", "uv", "pipenv", "pixi"), listed("run")),
+    "deno": listed("task"),
+    **dict.fromkeys(("mise", "rtx"), listed("run r tasks")),
+    **dict.fromkeys(("pre-commit", "lefthook"), listed("run")),
+    "direnv": listed("allow permit grant exec reload"),
+    "bundle": listed("install exec update"),
+    "vagrant": listed("up provision reload validate status"),
     "go": listed("run build test generate install"),
     "git": listed("commit push merge checkout switch rebase pull am cherry-pick clone"),
 }
@@ -98,7 +150,7 @@ _FOLDER_OPTIONS = frozenset(
 
 def run(walk: Walk, call: Invocation) -> None:
     """Look for files of this line that a command runs by another name than that of a script."""
-    name = call.name
+    name = _runner(call)
     seen = 0
     plain = name in SHELLS or bool(language_of(name)) or name in ("source", ".")
     if name in EVERYDAY and name not in _RUNNERS:
@@ -107,7 +159,7 @@ def run(walk: Walk, call: Invocation) -> None:
         stream = flows.file_stream(walk, key)
         if not stream.text or len(stream.text) > LONGEST or key.startswith("/dev/") or key in walk.planted:
             continue
-        sure = _is_run(walk, call, key, plain)
+        sure = _is_run(walk, call, key, plain, name)
         if sure is None:
             continue
         seen += 1
@@ -115,7 +167,7 @@ def run(walk: Walk, call: Invocation) -> None:
             return
         walk.planted.add(key)
         try:
-            found = _judged(walk, key, stream, name if plain else "")
+            found = _judged(walk, key, stream, name if plain else "", _OWN_KIND.get(name, ""))
         finally:
             walk.planted.remove(key)
         if found is None:
@@ -128,17 +180,26 @@ def run(walk: Walk, call: Invocation) -> None:
             walk.report([reasons.OPAQUE_FILE.found(names.shown(call), names.printable(key))], call)
 
 
-def _is_run(walk: Walk, call: Invocation, key: str, plain: bool) -> bool | None:
-    """Does a command run a file: True when that is its purpose, False when it may, None when it does not."""
+def _runner(call: Invocation) -> str:
+    """The program that looks for files of its own: `npx gulp` is gulp, and `hatch run x` is hatch."""
     name = call.name
+    if name in _BY_NAME_ONLY:
+        return next((word.text for word in call.argv[1:6] if word.text in _LOOKED_FOR), name)
+    if call.wrappers and name not in _RUNNERS:
+        return next((each for each in reversed(call.wrappers) if each in _LOOKED_FOR), name)
+    return name
+
+
+def _is_run(walk: Walk, call: Invocation, key: str, plain: bool, name: str) -> bool | None:
+    """Does a command run a file: True when that is its purpose, False when it may, None when it does not."""
     words = call.argv[1 : MOST_WORDS + 1]
     base = posixpath.basename(key)
     if name == base and "/" not in call.argv[0].text and _on_path(walk, key):
         return True
-    if name in _HOOKS and not fnmatchcase(key, _HOOKS[name]):
+    if name in _HOOKS and not fnmatchcase(key, _HOOKS[name]) and not _in_hooks(walk, key):
         return None
     if base in _LOOKED_FOR.get(name, ()):
-        verbs = _RUNNING_VERBS.get(name)
+        verbs = _RUNNING_VERBS.get(name) if name == call.name else None
         if verbs is None or any(word.text in verbs for word in words):
             return True if _folder_of(walk, words) in ("", posixpath.dirname(key), None) else None
         return None
@@ -165,6 +226,14 @@ def _is_run(walk: Walk, call: Invocation, key: str, plain: bool) -> bool | None:
     if name == "go" and any(word.text in (".", "./...") for word in words) and key.endswith(".go"):
         return True
     return None
+
+
+def _in_hooks(walk: Walk, key: str) -> bool:
+    """Is a file in the folder that this line has given git for its hooks?"""
+    folder = walk.kept.get(("git", "hooks"))
+    if folder is None:
+        return False
+    return posixpath.dirname(key) == walk.state.file_key(folder.text, walk.folder().path)
 
 
 def _stranger(walk: Walk, call: Invocation) -> bool:
@@ -225,17 +294,17 @@ def _folder_of(walk: Walk, words: list[Arg]) -> str | None:
     return here or ""
 
 
-def _judged(walk: Walk, key: str, stream: Stream, program: str) -> Found | None:
-    """What must never run, of the content of a file in its language."""
+def _judged(walk: Walk, key: str, stream: Stream, program: str, kind: str = "") -> Found | None:
+    """What must never run, of the content of a file in its language; `kind`: that of one which says none."""
     text = stream.text or ""
-    language = _language(key, text, program)
+    language = _language(key, text, program) or kind
     if not language:
         return None
     for shell in _shell_texts(language, key, text):
         found = nets.dangerous(walk, shell)
         if found is not None:
             return found
-    if language in (_SHELL, _SOURCE, _SCRIPTS, _TASKS):
+    if language in (_SHELL, _SOURCE, _SCRIPTS, _TASKS, _SECTIONS):
         return None
     walk.budget.give_back(load(language))
     found = judge_code(language, text, walk.captured, walk.home, walk.folder().path)
@@ -246,12 +315,12 @@ def _language(key: str, text: str, program: str) -> str:
     """The language of a file, "" when it is a document."""
     if program in SHELLS or program in ("source", "."):
         return _SHELL
-    if program and language_of(program):
-        return language_of(program)
     base = posixpath.basename(key)
     named = _BY_NAME.get(base.lower())
     if named is not None:
         return named
+    if program and language_of(program):
+        return language_of(program)
     _, dot, ending = base.rpartition(".")
     if dot and ending in _LANGUAGES:
         return _LANGUAGES[ending]
@@ -273,19 +342,71 @@ def _shell_texts(language: str, key: str, text: str) -> Iterator[str]:
     elif language == _SOURCE:
         yield from other_languages.texts(_source(key, text))
     elif language == _SCRIPTS:
-        try:
-            scripts = json.loads(text).get("scripts", {})
-        except (ValueError, AttributeError):
-            scripts = {}
-        if isinstance(scripts, dict):
-            for script in [*scripts.values()][:MOST_FILES]:
-                yield from script if isinstance(script, list) else [script] if isinstance(script, str) else []
+        yield from _scripts(text)
+    elif language == _SECTIONS:
+        yield from _sections(text)
     elif language == _TASKS:
-        lines = [line.strip().lstrip("@-").strip() for line in text.splitlines() if line[:1] in (" ", "\t")]
-        lines += [
-            line.partition(":")[2] for line in text.splitlines() if re.match(r"\s*(?:- |[\w-]+:)", line)
-        ]
-        yield "\n".join(line.removeprefix("cmd:").strip(" '\"") for line in lines if line)
+        yield _tasks(text)
+
+
+def _scripts(text: str) -> Iterator[str]:
+    """The commands under "scripts" and "tasks" of a JSON file."""
+    try:
+        settings = json.loads(text)
+    except ValueError:
+        return
+    for section in ("scripts", "tasks"):
+        named = settings.get(section) if isinstance(settings, dict) else None
+        for script in [*named.values()][:MOST_FILES] if isinstance(named, dict) else ():
+            if isinstance(script, dict):
+                script = script.get("command") or script.get("cmd")
+            for command in script if isinstance(script, list) else [script]:
+                if isinstance(command, str):
+                    yield command
+
+
+_QUOTED = re.compile(r"\"((?:\\.|[^\"\\])*)\"|'([^']*)'")
+
+
+def _sections(text: str) -> Iterator[str]:
+    """The commands in the sections of a settings file that hold some: quoted ones, and bare lines."""
+    inside = whole = False
+    for line in text.splitlines()[:MOST_LINES]:
+        section = "" if whole else _section(line)
+        if section:
+            inside = bool(_COMMAND_SECTIONS.match(section))
+            continue
+        if not inside or len(line) > LONGEST_LINE:
+            continue
+        if '"""' in line or "'''" in line:
+            whole = not whole
+            line = line.replace('"""', "").replace("'''", "")
+        quoted = [] if whole else [first or second for first, second in _QUOTED.findall(line)]
+        if quoted:
+            yield from (each.replace('\\"', '"') for each in quoted)
+        elif line.strip():
+            name, equals, value = line.partition("=")
+            yield value if equals and name.strip().isidentifier() else line
+
+
+def _section(line: str) -> str:
+    """The name of the section that a line begins, "" for any other line."""
+    head = line.partition("#")[0].strip()
+    if head[:1] != "[" or head[-1:] != "]" or len(head) > LONGEST_NAME:
+        return ""
+    name = head.strip("[] \t")
+    return "" if name[:1] in ("'", '"', "") else name.replace('"', "")
+
+
+def _tasks(text: str) -> str:
+    lines = [line.strip().lstrip("@-").strip() for line in text.splitlines() if line[:1] in (" ", "\t")]
+    lines += [line.partition(":")[2] for line in text.splitlines() if re.match(r"\s*(?:- |[\w-]+:)", line)]
+    return "\n".join(line.removeprefix("cmd:").strip(" '\"") for line in lines if line)
+
+
+def tasks(walk: Walk, text: str) -> Found | None:
+    """What must never run, of the recipes of a task runner."""
+    return nets.dangerous(walk, _tasks(text)) if len(text) <= LONGEST else None
 
 
 def _compiled(walk: Walk, call: Invocation, key: str, stream: Stream) -> None:

@@ -234,6 +234,10 @@ VERBS: dict[str, dict[str, Wrapper]] = {
 }
 
 
+# Words behind which a verb of the table is a name: `npm run x`, `npm owner add x`.
+RUNS_SCRIPTS = listed("run run-script set-script add rm install i")
+
+
 def command_start(arguments: list[Arg], spec: Wrapper, start: int = 1) -> tuple[int, bool]:
     """Where the command of a wrapper begins, and whether an option says that there is none."""
     if spec.needs and spec.needs.isdisjoint([word.text.partition("=")[0] for word in arguments[start:]]):
