@@ -251,11 +251,21 @@ def quoted_value(
             return 0
     if PLACEHOLDER.match(scan.text, start) or _LITERAL_NEXT.match(text, start):
         return 0
-    if end <= start or (not same and text[start] in b" \t,;:)]}+\n\r"):
+    if end <= start or (not same and (text[start] in b" \t,;:)]}+\n\r" or _blank_at(text, start, depth))):
         return 0
     if name == COOKIE and form != JSON and b"=" not in text[start:end]:
         return 0
     return add(scan, name, start, end, form, (depth + 1).bit_length())
+
+
+def _blank_at(text: bytes, start: int, depth: int) -> bool:
+    """Whether an escaped line end or tab stands there, within a text whose quotes have `depth` backslashes.
+
+    JSON within JSON escapes a quote by 1, 3, 7 backslashes where it escapes a line end by 1, 2, 4.
+    """
+    slashes = (depth + 1) // 2
+    letter = text[start + slashes : start + slashes + 1]
+    return depth > 0 and text.startswith(b"\\" * slashes, start) and letter in (b"n", b"r", b"t")
 
 
 def _closing_quote(scan: SearchedText, start: int, quote: bytes, depth: int) -> tuple[int, bool]:
