@@ -73,9 +73,7 @@ class Judging(Scope):
         self.links: dict[str, str] = {}  # the paths of links that this line makes, and where they lead to
         self.mounts: set[str] = set()
         self.planted: set[str] = set()  # the files of this line that are being judged
-        self.kept: dict[
-            tuple[str, str], Arg
-        ] = {}  # commands kept in settings, by the file of a tool and a name
+        self.kept: dict[tuple[str, str], Arg] = {}  # commands in settings, by the file of a tool and a name
         self.made: set[str] = set()  # the names of containers that this text makes
 
     # Judging.
