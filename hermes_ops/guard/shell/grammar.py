@@ -311,6 +311,13 @@ def _assigned(source: Source, pos: int, words: list[Word], assignments: list[Ass
     if source.text.startswith("(", end):
         array, after = _array(source, end + 1)
         assignments.append(Assignment(name, None, array, appends, index))
+        written = Text(source.text[end:after], True)
+        rest: list[Part] = []
+        end, after = after, pieces(source, after, rest)
+        if after > end:
+            # `name=(a)b` is a string; what the parentheses hold is expanded all the same.
+            text = Word((written, *rest), (pos, after))
+            assignments.append(Assignment(name, text, None, appends, index))
         if words:
             words.append(Word((Text(name),), (pos, after)))
         return after

@@ -81,6 +81,7 @@ COMMANDS = [
     ("declare -a u=(x $y) t=5; export X=y", "[u=(x ${y}) declare -a u t=5] ; [export X=y]"),
     ("a[b c]; a[b]+=c", "[a[b c]] ; [a[b]+=c]"),
     ("v=(a # b\n c\n); x=", "[v=(a c)] ; [x=]"),
+    ("v=(a $(b))c#d; e", "[v=(a $( [b])) v='(a $(b))'c#d] ; [e]"),
     (
         '>o a 2>&1 <i &>p &>>q >|r <>s 3<&- {fd}>t >&u 4>&5- b <<< "w $x" 10>v',
         "[a b >o 2>&1 <i &>p &>>q >|r <>s 3<&- fd>t >&u 4>&5- <<<'w '$q{x} 10>v]",
