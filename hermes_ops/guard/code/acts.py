@@ -86,6 +86,11 @@ class Acts:
         """Spend as much again: the text is read another way."""
         self._text = self._paths = 0
 
+    def prints_more(self) -> None:
+        """Something is printed, or done, that the text of the output is not certain with."""
+        if self.given.printed is not None:
+            self.given.printed.lose()
+
     def report(self, rule: str, detail: str = "") -> None:
         self.found.append(found(rule, self.part, detail))
 
@@ -269,6 +274,7 @@ class Acts:
 
     def run(self, command: Value, folder: Value | None = None, stdin: Value | None = None) -> None:
         """Shell text is run."""
+        self.prints_more()
         for one in command.each():
             text = one.text
             if DECODED in one.taint:
@@ -307,6 +313,7 @@ class Acts:
         self, words: Sequence[Value], folder: Value | None = None, stdin: Value | None = None
     ) -> None:
         """A program is run with a list of arguments."""
+        self.prints_more()
         if not words:
             return
         ways = max(len(word.choices) for word in words[1:65]) if len(words) > 1 else 0

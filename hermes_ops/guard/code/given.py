@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ..judge.invocation import OPAQUE, UNKNOWN, Arg, Stream
+from .printing import Printed
 from .value import Value
 
 # Where a piece of code comes from that the shell puts in, and what a program is given.
@@ -31,7 +32,7 @@ class Given:
     that are not known. `stdin`: what comes in, with OPAQUE where nothing can be said of it. `records`: the
     code is run for each line of the input, as awk and `perl -n` do. `assigned`: variables that the command
     line sets, as `awk -v`. `variable` looks up a variable of the environment, `held` what a file of this line
-    holds; `keep` is told what the code writes to a file.
+    holds; `keep` is told what the code writes to a file, `printed` what it prints.
     """
 
     argv: tuple[Arg, ...] | None = None
@@ -42,6 +43,7 @@ class Given:
     variable: Callable[[str], Arg | None] = _nothing
     held: Callable[[str], Stream | None] = _nothing
     keep: Callable[[str, Stream], None] = _nowhere
+    printed: Printed | None = None
 
     def arguments(self, first: tuple[str, ...] = ()) -> list[Value] | None:
         """The arguments behind what the language puts before them; None when they are not known."""

@@ -154,9 +154,26 @@ _TCL_BLOCK = re.compile(
 )
 
 
-def judge_tcl(code: str, acts: Acts) -> None:
+def _tcl_output(piece: str, words: list[str], acts: Acts) -> None:
+    """puts prints; what else is no assignment may print as well."""
+    output = acts.given.printed
+    if output is None:
+        return
+    if words[0] == "puts" and not any(mark in piece for mark in "[\\"):
+        channel = words[1:-1]
+        end = "" if "-nonewline" in channel else "\n"
+        if channel in ([], ["stdout"], ["-nonewline"], ["-nonewline", "stdout"]):
+            output.add([Value(word) for word in words[1:][-1:]], end=end)
+            return
+    if words[0] != "set" or "[" in piece or "\\" in piece:
+        output.lose()
+
+
+def judge_tcl(code: str, acts: Acts, inner: bool = False) -> None:
     """Tcl and expect: exec, spawn, file delete, open |..., eval."""
     names: dict[str, str] = {}
+    if not inner and acts.given.printed is not None:
+        acts.given.printed.begin()
 
     def expanded(word: str) -> str:
         if re.fullmatch(r"\$(?:::)?env\(HOME\)(?:/.*)?", word):
@@ -176,6 +193,7 @@ def judge_tcl(code: str, acts: Acts) -> None:
             if not words:
                 continue
             acts.part = piece[:160]
+            _tcl_output(piece, words, acts)
             if words[0] == "set" and len(words) == 3:
                 names[words[1]] = words[2]
             elif words[0] in ("exec", "spawn", "system"):
@@ -196,7 +214,7 @@ def judge_tcl(code: str, acts: Acts) -> None:
                 elif len(words) > 2 and words[2][:1] in ("w", "a"):
                     acts.write(Value(words[1]))
             elif words[0] in ("eval", "uplevel", "subst") and len(words) > 1 and words[1].strip(UNKNOWN):
-                judge_tcl(" ".join(words[1:]), acts)
+                judge_tcl(" ".join(words[1:]), acts, True)
 
 
 _APPLE_TEXT = r"\"(?:[^\"\\]|\\.)*\"|[A-Za-z_]\w*|quoted form of"

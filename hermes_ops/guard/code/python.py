@@ -11,6 +11,7 @@ from .acts import Acts, Exhausted
 from .cells import cell_magic, run_magic, translated
 from .given import NOTHING_GIVEN, Given
 from .judge import Shell
+from .printing import straight_module
 from .python_functions import parsed
 from .python_names import MARK
 from .python_text import LIMIT as TEXT_LIMIT
@@ -54,10 +55,13 @@ def judge_python(
         if len(text) <= LIMIT and sum(map(text.count, ".,;([{+=")) <= MARKS_LIMIT:
             tree = parse(text)
             if tree is not None:
+                if given.printed is not None and straight_module(tree):
+                    given.printed.begin()
                 walk.module(tree)
                 return acts.found
     except (Exhausted, RecursionError):
         pass
+    acts.prints_more()
     acts.renew()
     with suppress(Exhausted, RecursionError):
         judge_text(translated(text[:TEXT_LIMIT]) + text[TEXT_LIMIT:], acts, STEPS)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from . import folding, text_methods
+from .printing import shown
 from .python_files import FILE_CALLS, PATH_CALLS, file_method
 from .python_host import HOST_CALLS, host_command
 from .python_names import PATH, Call
@@ -144,6 +145,28 @@ def _filled(walk: Walk, call: Call) -> Value | None:
     return joined([*pieces, Value(text.text[last:])])
 
 
+def _print(walk: Walk, call: Call) -> None:
+    """print(*values, sep, end): kept while all of it is known."""
+    output = walk.acts.given.printed
+    if output is None or output.text is None:
+        return
+    options = {name: call.keywords.get(name, Value(text)) for name, text in (("sep", " "), ("end", "\n"))}
+    if not call.keywords.keys() <= {"sep", "end", "flush"}:
+        output.lose()
+    by, end = (shown(value) if value.known is not None else None for value in options.values())
+    if by is None or end is None:
+        output.lose()
+    else:
+        output.add(call.args, by, end)
+
+
+def _written_out(walk: Walk, call: Call) -> None:
+    """sys.stdout.write(text)"""
+    output = walk.acts.given.printed
+    if output is not None:
+        output.add([Value(one.text) if type(one.known) is bytes else one for one in call.args])
+
+
 def _identity(walk: Walk, call: Call) -> Value:
     return call.args[0] if call.args else Value()
 
@@ -158,6 +181,8 @@ CALLS: dict[str, Handler] = {
     **PROCESS_CALLS,
     **TEXT_CALLS,
     **HOST_CALLS,
+    "print": _print,
+    **dict.fromkeys(("sys.stdout.write", "sys.stdout.buffer.write"), _written_out),
     "map": _map,
     "next": _next,
     **dict.fromkeys(("sorted", "max", "min"), _keyed),

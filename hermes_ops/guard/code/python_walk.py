@@ -219,6 +219,7 @@ class Walk(Functions):
                 self.assign(node.target, item)
                 self.body(node.body)
         else:
+            self.acts.prints_more()
             self.in_loop = True
             self.assign(node.target, self.element(over) if items is None else either(items[:4]))
             self.body(node.body)

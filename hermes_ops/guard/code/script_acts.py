@@ -8,6 +8,7 @@ from collections.abc import Callable
 from ..judge.invocation import REMOTE, SECRET, UNKNOWN
 from .acts import Acts, Exhausted
 from .folding import elements
+from .printing import straight_script
 from .script_values import data_address
 from .script_walk import Script
 from .sql import sql_findings
@@ -417,10 +418,14 @@ def script_acts(language: str, code: str, acts: Acts) -> None:
     """Walk a script; what it does goes to `acts`."""
     script = Script(language, code, acts)
     rest = script.rest
+    output = acts.given.printed
+    if output is not None and not rest and straight_script(language, script.tokens):
+        output.begin()
     try:
         script.judge()
     except (Exhausted, RecursionError):
         rest = code
+        acts.prints_more()
     if rest and _RISKY.search(rest):
         acts.part = " ".join(rest[:160].split())
         acts.report("code.unread")

@@ -25,12 +25,16 @@ def printed(script: Script, formats: bool) -> Value:
         content = _content(script, values, formats)
         if script.is_next(">", ">>"):
             script.at += 1
+            script.acts.prints_more()
             _write(script, script.expression(), content)
         elif script.is_next("|"):
             script.at += 1
             if script.is_next("&"):
                 script.at += 1
+            script.acts.prints_more()
             script.feed(script.expression(), content)
+        elif script.acts.given.printed is not None:
+            script.acts.given.printed.add((content,))
     finally:
         script.stops_at_redirection = outer
     return content
@@ -42,7 +46,8 @@ def _content(script: Script, values: list[Value], formats: bool) -> Value:
     if not values:
         values = [script.names.get("$0", Value())]
     separator = script.names.get("OFS")
-    return add(joined(values, separator.text if separator is not None else " "), Value("\n"))
+    end = script.names.get("ORS", Value("\n"))
+    return add(joined(values, separator.text if separator is not None else " "), end)
 
 
 def _write(script: Script, path: Value, content: Value) -> None:

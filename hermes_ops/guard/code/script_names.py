@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from ..judge.invocation import OPAQUE, REMOTE, SECRET, UNKNOWN
 from ..rules.names import names
+from . import script_maps
 from .acts import ENVIRONMENT
 from .folding import elements
 from .given import THE_SHELL
-from .script_awk import printed
+from .printing import PRINTS, printed
+from .script_awk import printed as printed_by_awk
 from .script_calls import SKIPPED
 from .script_expressions import ASSIGNMENT
 from .script_input import INPUT_NAMES, Inputs, is_input_name
@@ -18,6 +20,8 @@ from .value import Value, either, unknown
 _PRINTS_OF_RUBY = frozenset(["p", "pp", "puts"])
 WHOLE_ENVIRONMENT = frozenset(["process.env", "%ENV", "ENV", "$_ENV", "$_SERVER", "Deno.env"])
 RECEIVES = frozenset(["gets", "recv", "readpartial", "sysread", "receive", "readline"])
+# Methods of Ruby's texts that take no arguments, and no brackets.
+_CHANGES = names("reverse downcase upcase strip chomp")
 _EACH = names("forEach each map each_child flat_map filter some select reject each_entry")
 
 
@@ -83,9 +87,13 @@ class Names(Inputs):
         if self.is_skipped(text) and text not in self.names:
             return self._skipped(text)
         if text == "printf" and self.language == "awk":
-            return printed(self, True)  # type: ignore[arg-type]
+            return printed_by_awk(self, True)  # type: ignore[arg-type]
         if text == UNKNOWN:
             return self.postfix(Value(UNKNOWN, taint=frozenset([OPAQUE]), source=THE_SHELL), token)
+        if self.language == "perl" and text in ("map", "scalar"):
+            mapped = script_maps.of_perl(self) if text == "map" else self.operand()  # type: ignore[arg-type]
+            if mapped is not None:
+                return mapped
         bound = self.names.get(text)
         if text in ("true", "false", "null", "nil", "undef", "undefined", "None", "TRUE", "FALSE"):
             return Value(text.lower() == "true" if text.lower() in ("true", "false") else None)
@@ -179,7 +187,7 @@ class Names(Inputs):
             return self._condition(text)
         if text in ("print", "echo", "puts", "say", "p", "die", "warn", "pp"):
             if self.language == "awk":
-                return printed(self, False)  # type: ignore[arg-type]
+                return printed_by_awk(self, False)  # type: ignore[arg-type]
             if self.connected and self.language == "perl" and self._is_handle(token):
                 self.at += 1
                 self.acts.send(self.arguments())
@@ -190,7 +198,10 @@ class Names(Inputs):
                 for value in self.arguments():
                     self.run(value)
                 return Value()
-            return unknown(*self.arguments())
+            given = self.arguments()
+            if text in PRINTS.get(self.language, ()):
+                printed(self.acts.given.printed, self.language, text, given)
+            return unknown(*given)
         value = self.operand()
         if text == "do" and value.name == "block" and value.of is not None and value.of.items:
             return value.of.items[-1]
@@ -276,6 +287,8 @@ class Names(Inputs):
             return Value(name=f"{name}.{attr}", taint=frozenset([SECRET]), source=ENVIRONMENT)
         if self.connected and attr in RECEIVES and self.language == "ruby":
             return Value(taint=frozenset([REMOTE]), source="a socket", name=f"{name}.{attr}()")
+        if value.is_text and self.language == "ruby" and attr in _CHANGES and not self.is_next("("):
+            return fold(attr, [value]) or Value()
         if value.is_text and name != "file":
             return Value(name=f".{attr}", of=value)
         if value.items is not None and attr in ("length", "size"):

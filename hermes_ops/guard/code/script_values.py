@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 from ..judge.invocation import OPAQUE, UNKNOWN
 from .folding import elements
-from .value import DECODED, TEXT_LIMIT, Value, add, joined, taint_of
+from .value import DECODED, TEXT_LIMIT, Value, add, joined, taint_of, unknown
 
 _Fold = Callable[[list[Value]], "Value | None"]
 
@@ -120,20 +120,36 @@ def _add_all(args: list[Value]) -> Value | None:
     return value
 
 
+_CONVERSION = re.compile(r"%(?P<flags>[-+ 0#]*)(?P<width>\d{0,4})(?:\.(?P<size>\d{1,4}))?(?P<kind>[a-zA-Z%])")
+_BASES = {"x": "x", "X": "X", "o": "o", "b": "b"}
+
+
 def _format(args: list[Value]) -> Value | None:
     if not args or not args[0].is_text:
         return None
     rest = iter(args[1:])
 
     def one(match: re.Match[str]) -> str:
-        if match.group() == "%%":
+        kind = match["kind"]
+        if kind == "%":
             return "%"
         value = next(rest, None)
-        if value is not None and match.group()[-1] == "c" and type(value.known) is int:
-            return chr(value.known & 0x10FFFF) if value.known else ""
-        return value.text if value is not None else UNKNOWN
+        if value is None:
+            return UNKNOWN
+        text = value.text
+        if kind == "c":
+            text = (
+                (chr(value.known & 0x10FFFF) if value.known else "") if type(value.known) is int else text[:1]
+            )
+        elif kind in _BASES and type(value.known) is int:
+            text = format(value.known, _BASES[kind])
+        elif match["size"] is not None:
+            text = text[: int(match["size"])] if kind == "s" else UNKNOWN
+        if "-" in match["flags"]:
+            return text.ljust(int(match["width"] or 0))
+        return text.rjust(int(match["width"] or 0), "0" if "0" in match["flags"] and kind != "s" else " ")
 
-    return Value(re.sub(r"%[-+ 0#]*\d*(?:\.\d+)?[a-zA-Z%]", one, args[0].text))
+    return Value(_CONVERSION.sub(one, args[0].text))
 
 
 def _buffer(args: list[Value]) -> Value | None:
@@ -161,7 +177,7 @@ def _pack(args: list[Value]) -> Value | None:
         return _decoder(_hex if how == "H" else _base64)(args[1:2])
     if how in "cCUW" and how:
         return _characters(args[1:]) or opaque(*args)
-    if how in "Aa" and how:
+    if how in "Aa" and how and args[0].text[1:] in ("", "*"):
         return args[1]
     return opaque(*args)
 
@@ -196,6 +212,17 @@ def _slice(args: list[Value]) -> Value | None:
         if args[0].is_text and args[0].is_known:
             return Value(args[0].text[piece])
     return None
+
+
+def substring(args: list[Value], first: int) -> Value:
+    """substr(text, place, length), where places are counted from `first`."""
+    ends = [arg.known for arg in args[1:3]]
+    if len(ends) and args[0].is_text and args[0].is_known and all(type(end) is int for end in ends):
+        place = ends[0] - first  # type: ignore[operator]
+        if place >= 0 and (len(ends) == 1 or ends[1] >= 0):  # type: ignore[operator]
+            rest = args[0].text[place:]
+            return Value(rest[: ends[1]] if len(ends) > 1 else rest, taint=args[0].taint)  # type: ignore[misc]
+    return unknown(*args, name="substr()")
 
 
 def _rot13(text: str) -> str:
@@ -265,6 +292,9 @@ FOLDS: dict[str, _Fold] = {
     "fromcharcode": _characters,
     "fromcodepoint": _characters,
     "char": _characters,
+    "rawtochar": _characters,
+    "inttoutf8": _characters,
+    "raw": _same,
     "chr": _characters,
     "from": _buffer,
     "tostring": _same,
@@ -274,6 +304,11 @@ FOLDS: dict[str, _Fold] = {
     "strtolower": _whole(str.lower),
     "downcase": _whole(str.lower),
     "lc": _whole(str.lower),
+    "uc": _whole(str.upper),
+    "tolower": _whole(str.lower),
+    "toupper": _whole(str.upper),
+    "strtoupper": _whole(str.upper),
+    "upcase": _whole(str.upper),
     "trim": _whole(str.strip),
     "strip": _whole(str.strip),
     "chomp": _whole(str.strip),

@@ -7,12 +7,14 @@ from functools import lru_cache
 
 from ..judge.invocation import OPAQUE, REMOTE, SECRET, UNKNOWN
 from ..rules.names import names
+from . import script_maps
 from .acts import ENVIRONMENT, Acts, Exhausted
+from .printing import PRINTS, printed
 from .script_awk import piped
 from .script_calls import KINDS, METHODS
 from .script_expressions import DEPTH
 from .script_names import RECEIVES, Names
-from .script_values import fold
+from .script_values import fold, substring
 from .tokens import NAME, NUMBER, OPERATOR, SHELL, STRING, WORDS, Token
 from .value import DECODED, Value, add, unknown
 
@@ -29,6 +31,12 @@ _SHELL_PROGRAM = re.compile(
     r"\s*(?:exec\s+)?(?:/\S*/)?(?:ba|z|da|k)?sh(?:\.exe)?(?:\s+-[il]+)*\s*(?:[0-9]*[<>]&?\s*\S+\s*)*\Z"
 )
 _DUPLICATE = re.compile(r"[<>]&\s*=?\s*(?:\d+|\$?[A-Z_a-z]\w*)")
+# The functions of PRINTS that are called as others are: print is a word of its own in these languages.
+_PRINTERS = {
+    language: {name.replace(":", ".") for name in functions} - {"print", "echo", "puts", "say"}
+    for language, functions in PRINTS.items()
+    if language != "awk"
+}
 _FORKS = frozenset(["fork", "pcntl_fork", "Process.fork", "Kernel.fork", "CORE::fork", "child_process.fork"])
 
 
@@ -42,6 +50,10 @@ def _kind(language: str, name: str) -> str:
         name = re.sub(r"\A(?:node:)?fs/promises\.", "fs.", name)
     name = name.removeprefix("::")
     return kinds.get(name) or kinds.get(name.replace("::", ".")) or ""
+
+
+def _maps(value: Value) -> bool:
+    return value.name.rpartition(".")[2] in ("map", "collect")
 
 
 class Script(Names):
@@ -88,6 +100,10 @@ class Script(Names):
             elif text == "(" and not (following.spaced and self.language in ("ruby", "awk")):
                 if not value.name and not value.is_text:
                     break
+                mapped = script_maps.of_method(self, receiver) if _maps(value) else None
+                if mapped is not None:
+                    value, receiver = mapped, Value()
+                    continue
                 self.bind_callback(receiver)
                 self.at += 1
                 value, receiver = self.called(value, receiver, self.listed(")")), Value()
@@ -129,6 +145,7 @@ class Script(Names):
         if self.language not in _BARE_CALLS or token is None or not value.name:
             return False
         kind = self.kind_of(value.name) or (value.name if value.name in _BARE_FOLDS else "")
+        kind = kind or (value.name if value.name == "printf" and self.language != "awk" else "")
         if not kind and not (self.language == "ruby" and value.name.rpartition(".")[2] in self.methods):
             return False
         if self.language == "lua":
@@ -155,6 +172,8 @@ class Script(Names):
         if self.steps < 0:
             raise Exhausted
         name = function.name
+        if name in _PRINTERS.get(self.language, ()):
+            self.prints(name, args)
         if function.is_text and not name:
             name = function.text if self.language == "php" else ""
         kind = self.kind_of(name)
@@ -168,6 +187,8 @@ class Script(Names):
         if function.of is not None and (name.startswith(".") or function.of.name == "arguments"):
             source = function.of
         known = source.is_text or source.items is not None or bool(source.taint)
+        if method == "substr":
+            return substring([source, *args] if known else args, 1 if self.language == "awk" else 0)
         if method in _FEEDS and args and self._fed_process(function.of or receiver, args):
             return Value(name=f"{name}()")
         result = fold(name, [source, *args] if known else args)
@@ -181,6 +202,13 @@ class Script(Names):
             if result is not None:
                 return result
         return self.other(name, method, source if known else receiver, args)
+
+    def prints(self, name: str, args: list[Value]) -> None:
+        """A function that prints is called with these values."""
+        if name == "printf":
+            text = fold("sprintf", args)
+            args = [text if text is not None else Value()]
+        printed(self.acts.given.printed, self.language, name, args)
 
     def _fed_process(self, receiver: Value, args: list[Value]) -> bool:
         """Text is written to a process that the script started: it is that process's input."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..code.given import Given
 from ..code.judge import judge_code, load
+from ..code.printing import Printed
 from . import builtins, flows, names, reasons
 from .invocation import OPAQUE, REMOTE, UNKNOWN, Arg, Invocation, Stream
 
@@ -20,6 +21,7 @@ _STEPS, _CHARACTERS_A_STEP = 8, 100
 _INPUTS = frozenset(("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"))
 _OPAQUE = frozenset((OPAQUE,))
 _CONSUMED = Stream()
+AWKS = frozenset(("awk", "gawk", "mawk", "nawk", "original-awk", "goawk"))
 
 
 def is_input(path: str) -> bool:
@@ -57,6 +59,8 @@ def given(
 ) -> Given:
     """The surroundings of code that a command runs. `stdin`: instead of the input of the command."""
 
+    lines = records and call.name not in AWKS
+
     def variable(name: str) -> Arg | None:
         if name in call.environment:
             return call.environment[name]
@@ -81,16 +85,17 @@ def given(
         variable,
         held,
         keep,
+        None if lines else Printed(),
     )
 
 
-def code(walk: Walk, call: Invocation, language: str, text: Arg, about: Given | None = None) -> None:
-    """Judge code of another language; shell text it would run is judged by this walk."""
+def code(walk: Walk, call: Invocation, language: str, text: Arg, about: Given | None = None) -> Stream | None:
+    """Judge code of another language, whose shell text is judged by this walk; what it prints, if certain."""
     if text.taint & {REMOTE, OPAQUE}:
         builtins.origin(walk, call, text.taint, text.source)
     elif text.text == UNKNOWN:
         walk.report([reasons.OPAQUE_CODE.found(names.shown(call))], call)
-        return
+        return None
     source = text.text
     if len(source) > LONGEST_CODE and language != "python":
         # Python's judge has a bound of its own; of the others the rest is asked about, unseen.
@@ -104,35 +109,46 @@ def code(walk: Walk, call: Invocation, language: str, text: Arg, about: Given | 
     )
     if found:
         walk.report(found, call)
+    printed = about.printed
+    if printed is None or not printed.text:
+        return None
+    return Stream(printed.text, True, text.taint | printed.taint, text.source or printed.source)
 
 
-def script(walk: Walk, call: Invocation, language: str, path: Arg, argv: Sequence[Arg] | None = None) -> None:
+def script(
+    walk: Walk, call: Invocation, language: str, path: Arg, argv: Sequence[Arg] | None = None
+) -> Stream | None:
     """A script file: judged when this line wrote it, reported when it came from somewhere unknown."""
     if is_input(path.text):
-        from_input(walk, call, language, argv)
-        return
+        return from_input(walk, call, language, argv)
     stream = flows.file_stream(walk, path.text)
     taint = stream.taint or path.taint
     if stream.text is not None:
         text = Arg(stream.text, False, stream.taint, stream.source)
-        code(walk, call, language, text, given(walk, call, argv))
-    elif taint & {REMOTE, OPAQUE}:
+        return code(walk, call, language, text, given(walk, call, argv))
+    if taint & {REMOTE, OPAQUE}:
         builtins.origin(walk, call, taint, stream.source or path.source)
+    return None
 
 
-def from_input(walk: Walk, call: Invocation, language: str, argv: Sequence[Arg] | None = None) -> None:
-    """A program on stdin."""
+def from_input(
+    walk: Walk, call: Invocation, language: str, argv: Sequence[Arg] | None = None
+) -> Stream | None:
+    """A program on stdin; what it prints, if that is certain."""
     stdin = call.stdin
     if not stdin.piped:
-        return
+        return None
     if stdin.text is not None:
         about = given(walk, call, argv, _CONSUMED)
-        code(walk, call, language, Arg(stdin.text, False, stdin.taint, stdin.source), about)
+        printed = code(walk, call, language, Arg(stdin.text, False, stdin.taint, stdin.source), about)
         whole, newline, last = stdin.text.rpartition("\n")
         if newline and last.strip():
             # A last line without an end may be the broken end of a here-document, which is no code.
+            about = given(walk, call, argv, _CONSUMED)
             code(walk, call, language, Arg(whole, False, stdin.taint, stdin.source), about)
-    elif stdin.taint & {REMOTE, OPAQUE}:
+        return printed
+    if stdin.taint & {REMOTE, OPAQUE}:
         builtins.origin(walk, call, stdin.taint, stdin.source)
     elif stdin is not flows.LOCAL:
         walk.report([reasons.OPAQUE_CODE.found(names.shown(call))], call)
+    return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from . import calculators, constant_queries, formats, json_programs
+from . import calculators, constant_queries, formats, json_output
 from .invocation import Invocation
 
 if TYPE_CHECKING:
@@ -17,6 +17,6 @@ if TYPE_CHECKING:
 PRINTERS: dict[str, Callable[[Walk, Invocation], str | None]] = {
     **formats.PRINTERS,
     **calculators.PRINTERS,
-    **json_programs.PRINTERS,
+    **json_output.PRINTERS,
     **constant_queries.PRINTERS,
 }

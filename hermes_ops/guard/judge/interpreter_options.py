@@ -35,13 +35,18 @@ class Shape:
 
 @dataclass(slots=True)
 class Words:
-    """The words of a call of an interpreter: code, files that run first, and what is left for the program."""
+    """The words of a call of an interpreter: code, files that run first, and what is left for the program.
+
+    `loops`: the code runs for each line; `shows`: it prints the value of its code; `flags`: other letters.
+    """
 
     code: list[Arg] = field(default_factory=list)
     loaded: list[Arg] = field(default_factory=list)
     used: list[Arg] = field(default_factory=list)
     module: Arg | None = None
     loops: bool = False
+    shows: bool = False
+    flags: str = ""
     rest: list[Arg] = field(default_factory=list)
 
 
@@ -96,6 +101,7 @@ def read_words(shape: Shape, words: Sequence[Arg]) -> Words:
         if name in shape.code or name in shape.takes or name in shape.loads:
             given = _value(words, at, value, word)
             at += not value
+            read.shows = read.shows or (shape is NODE and name in ("--print", "-pe"))
             if given is not None and name not in shape.takes:
                 (read.code if name in shape.code else read.loaded).append(given)
             continue
@@ -114,6 +120,8 @@ def _cluster(shape: Shape, words: Sequence[Arg], at: int, read: Words) -> int:
     for place, letter in enumerate(word.text[1:], 2):
         rest = word.text[place:]
         read.loops = read.loops or letter in shape.loops
+        read.shows = read.shows or (shape is NODE and letter == "p")
+        read.flags += letter
         if letter in shape.glued or rest[:1] == ":":
             break
         short = f"-{letter}"

@@ -45,42 +45,50 @@ def _program(shape: Shape) -> Callable[[Walk, Invocation], Stream | None]:
     """A handler for interpreters of the usual shape: options, then a script or nothing, then arguments."""
 
     def handle(walk: Walk, call: Invocation) -> Stream | None:
-        run(walk, call, shape, call.argv[1:])
-        return None
+        return run(walk, call, shape, call.argv[1:])
 
     return handle
 
 
-def run(walk: Walk, call: Invocation, shape: Shape, words: list[Arg]) -> None:
-    """Judge what an interpreter runs that is called with these words."""
+def run(walk: Walk, call: Invocation, shape: Shape, words: list[Arg]) -> Stream | None:
+    """Judge what an interpreter runs that is called with these words; what it prints, if that is certain."""
     read = read_words(shape, words)
     language, rest = shape.language, read.rest
     if read.module is not None:
         module(walk, call, read.module, rest)
-        return
+        return None
     for path in read.loaded:
         _loaded(walk, call, language, path, rest)
     if read.code or any(not _PLAIN_MODULE.fullmatch(each.text) for each in read.used):
-        _evaluated(walk, call, language, read)
-    elif rest and not is_input(rest[0].text):
+        return _evaluated(walk, call, language, read)
+    if rest and not is_input(rest[0].text):
         if rest[0].text.startswith("data:"):
             _loaded(walk, call, language, rest[0], rest)
         else:
             if not consoles.console(walk, call, names.base(rest[0].text), rest[1:]):
-                script(walk, call, language, rest[0], rest[1:])
+                return script(walk, call, language, rest[0], rest[1:])
     elif not (read.loaded and shape is PHP):
-        from_input(walk, call, language, rest[1:])
+        return from_input(walk, call, language, rest[1:])
+    return None
 
 
-def _evaluated(walk: Walk, call: Invocation, language: str, read: Words) -> None:
-    """The code of options, with what other options put before it."""
+def _evaluated(walk: Walk, call: Invocation, language: str, read: Words) -> Stream | None:
+    """The code of options, with what other options put before it; what it prints, if that is certain."""
     texts = [f"use {word.text};" for word in read.used if not _PLAIN_MODULE.fullmatch(word.text)]
     texts += [word.text for word in read.code]
     taint = frozenset[str]().union(*(word.taint for word in read.code))
     source = next((word.source for word in read.code if word.source), "")
     stdin = of_files(walk, call, read.rest) if read.loops else None
     text = Arg("\n".join(texts), False, taint, source)
-    code(walk, call, language, text, given(walk, call, read.rest, stdin, read.loops))
+    about = given(walk, call, read.rest, stdin, read.loops)
+    if about.printed is not None and "l" in read.flags:
+        about.printed.end = "\n"
+    printed = code(walk, call, language, text, about)
+    if printed is None and read.shows and not any(mark in text.text for mark in (";", "\n", "//")):
+        # What -p prints is the value of the expression.
+        shown = Arg(f"console.log({text.text})", False, taint, source)
+        printed = code(walk, call, language, shown, given(walk, call, read.rest, stdin))
+    return printed
 
 
 def _loaded(walk: Walk, call: Invocation, language: str, path: Arg, rest: list[Arg]) -> None:
@@ -144,10 +152,13 @@ def _awk(walk: Walk, call: Invocation) -> Stream | None:
         else:
             assigned.append((found["name"], Arg(found["value"], False, word.taint, word.source)))
     about = given(walk, call, operands, of_files(walk, call, files), True, tuple(assigned))
+    # For several lines of input it prints as often.
+    once = len(sources) == 1 and (about.stdin.text or "").count("\n") <= 1
+    printed = None
     for source in sources:
         if source.text or source.taint:
-            code(walk, call, "awk", source, about)
-    return None
+            printed = code(walk, call, "awk", source, about)
+    return printed if once else None
 
 
 _AWK_KINDS = {
@@ -173,12 +184,12 @@ def _powershell(walk: Walk, call: Invocation) -> Stream | None:
         if word.text[:1] not in ("-", "/"):
             if at == 0 or words[at - 1].text[:1] != "-" or " " in word.text:
                 code(walk, call, "powershell", _rest(words[at:]))
-                return None
+                return _said(_rest(words[at:]))
             continue
         rest = words[at + 1 :]
         if rest and option and ("command".startswith(option) or option == "c"):
             code(walk, call, "powershell", _rest(rest))
-            return None
+            return _said(_rest(rest))
         if rest and option and (option == "ec" or "encodedcommand".startswith(option)):
             decoded = _utf16(rest[0].text)
             if decoded is None:
@@ -186,8 +197,21 @@ def _powershell(walk: Walk, call: Invocation) -> Stream | None:
             else:
                 code(walk, call, "powershell", Arg(decoded))
             return None
-    from_input(walk, call, "powershell")
-    return None
+    return from_input(walk, call, "powershell")
+
+
+_SAID = re.compile(
+    r"\s*(?:(?:Write-Output|Write-Host|echo)\s+)?(?:\"([^\"$`]*)\"|'([^']*)')\s*;?\s*", re.IGNORECASE
+)
+_ECHOED = re.compile(r"\s*@?echo[ .](?P<text>[^%^&|<>]*)", re.IGNORECASE)
+
+
+def _said(text: Arg) -> Stream | None:
+    """What PowerShell prints of one text."""
+    found = _SAID.fullmatch(text.text)
+    if found is None:
+        return None
+    return Stream((found[1] or found[2] or "") + "\n", True, text.taint, text.source)
 
 
 def _utf16(text: str) -> str | None:
@@ -213,7 +237,8 @@ def _cmd(walk: Walk, call: Invocation) -> Stream | None:
             drives = re.sub(r"(?<!\w)([A-Za-z]):(?![\\/\w])", r"\1:\\ ", text.text)
             if drives != text.text:
                 code(walk, call, "cmd", Arg(drives, False, text.taint, text.source))
-            return None
+            found = _ECHOED.fullmatch(text.text)
+            return Stream(found["text"] + "\n", True, text.taint, text.source) if found else None
     return None
 
 
@@ -274,13 +299,12 @@ def _deno(walk: Walk, call: Invocation) -> Stream | None:
     words = call.argv[1:]
     verb = words[0].text if words else ""
     if verb not in ("eval", "run"):
-        run(walk, call, NODE, words)
-        return None
+        return run(walk, call, NODE, words)
     at = next((at for at, word in enumerate(words[1:], 1) if word.text[:1] != "-" or word.text == "-"), 0)
     rest = words[at + 1 :]
     if at and verb == "eval":
-        code(walk, call, "node", words[at], given(walk, call, rest))
-    elif at:
+        return code(walk, call, "node", words[at], given(walk, call, rest))
+    if at:
         script(walk, call, "node", words[at], rest)
         if words[at].text.startswith(("http://", "https://")):
             builtins.origin(walk, call, frozenset((REMOTE,)), words[at].text)

@@ -17,6 +17,8 @@ SECRET, REMOTE, OPAQUE, SHELL, TOKEN, KEPT = "secret", "remote", "opaque", "shel
 FOUND, FOUND_ALL = "a search", "a search for everything"
 # The source of a folder that is printed by code which asks where the guard is installed.
 GUARD_FOLDER = "where the guard is"
+# The source of ids of containers that the text itself has started.
+CONTAINER = "a container started here"
 # The source of ids of the processes by which the agent runs.
 AGENT = "a process of the agent"
 

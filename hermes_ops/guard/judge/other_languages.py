@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..rules.names import names as listed
 from ..verdict import Verdict
-from . import flows
+from . import decode, flows
 from .invocation import Arg, Invocation, Stream
 
 if TYPE_CHECKING:
@@ -100,6 +100,24 @@ def without_comments(code: str) -> str:
     return _COMMENTS.sub(lambda match: (match["string"] or " ").replace("\\\n", ""), code[:LONGEST])
 
 
+# Code that does nothing but print a text.
+_PRINTS = re.compile(
+    r"[\s(]*(?:princ|prin1|println!?|print_string|print_endline|prints?f?|displayln|display|disp|puts|putStrLn|putStr"
+    r"|IO\.puts|IO\.write|io:format|io:fwrite|io:put_chars|write-string|writeln|write|say"
+    r"|System\.out\.println?)[\s(]*\"(?P<text>(?:[^\"\\~%$#]|\\[nt\\\"]|~n|~(?=[/\s\"]))*)\"[\s)]*[;.]?"
+    r"(?:[\s,]*(?:halt|init:stop)\(\)[\s.]*)?"
+)
+
+
+def printed(text: Arg) -> Stream | None:
+    """What code of one statement prints, which is a text; None for other code."""
+    found = _PRINTS.fullmatch(text.text[:LONGEST])
+    if found is None:
+        return None
+    said = decode.escapes(found["text"].replace("~n", "\n")).rstrip("\n") + "\n"
+    return Stream(said, True, text.taint, text.source)
+
+
 def code(walk: Walk, text: Arg) -> None:
     """Judge the commands in code of a language without a judge."""
     for command in texts(text.text):
@@ -112,18 +130,23 @@ def run(walk: Walk, call: Invocation) -> Stream | None:
     words = call.argv[1:]
     wanted = _OPTIONS[call.name]
     given = False
+    output: list[Stream | None] = []
     for at, word in enumerate(words):
         name, equals, value = word.text.partition("=")
         if name in wanted and (equals or at + 1 < len(words)):
             given = True
-            code(walk, Arg(value) if equals else words[at + 1])
+            source = Arg(value, False, word.taint, word.source) if equals else words[at + 1]
+            code(walk, source)
+            output.append(printed(source))
         elif word.text and word.text[0] != "-" and walk.state.files:
             held = flows.file_stream(walk, word.text)
             if held.text is not None:
                 code(walk, Arg(held.text, False, held.taint, held.source))
     if not given and call.stdin.text:
-        code(walk, Arg(call.stdin.text, False, call.stdin.taint, call.stdin.source))
-    return None
+        source = Arg(call.stdin.text, False, call.stdin.taint, call.stdin.source)
+        code(walk, source)
+        output.append(printed(source))
+    return output[0] if len(output) == 1 else None
 
 
 HANDLERS = dict.fromkeys(_EVALUATES, run)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..rules.names import names as listed
 from . import commands_in_options, flows, shells
-from .invocation import Arg, Invocation, Stream
+from .invocation import CONTAINER, Arg, Invocation, Stream
 from .wrappers import Wrapper, command_start
 
 if TYPE_CHECKING:
@@ -147,10 +147,18 @@ def _docker(walk: Walk, call: Invocation) -> Stream | None:
             outer = walk.exposed
             walk.exposed = exposed
             try:
-                return shells.exec_words(walk, call, rest, "" if exposed else "container")
+                output = shells.exec_words(walk, call, rest, "" if exposed else "container")
             finally:
                 walk.exposed = outer
+            return Stream(None, True, source=CONTAINER) if _prints_id(verb, texts[at + 1 : begin]) else output
     return None
+
+
+def _prints_id(verb: str, options: list[str]) -> bool:
+    """Does docker print the id of the container instead of what runs in it?"""
+    return verb == "create" or (
+        verb == "run" and any(re.match(r"--detach(?:=true)?\Z|-[a-z]*d[a-z]*\Z", word) for word in options)
+    )
 
 
 def _entrypoint(words: list[Arg]) -> Arg | None:
