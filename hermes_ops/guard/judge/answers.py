@@ -7,6 +7,8 @@ import re
 from typing import TYPE_CHECKING
 
 from ..rules import stores
+from ..rules.artefacts import is_artefact
+from ..rules.finding import is_denied
 from ..rules.names import names as listed
 from ..rules.paths import Place, locate
 from . import danger, decode, flows
@@ -165,10 +167,30 @@ def found(words: list[Arg]) -> tuple[list[Arg], str | None]:
             roots.append(words[at])
         at += 1
     texts = [word.text for word in words]
-    if not any(text != "-maxdepth" and _NARROWS.match(text) for text in texts):
+    if all(text == "-maxdepth" for text in _narrowing(texts)):
         return roots or [Arg(".")], None
-    named = [texts[i + 1] for i, text in enumerate(texts[:-1]) if text in ("-name", "-iname")]
-    return roots or [Arg(".")], named[0] if len(named) == 1 else ""
+    return roots or [Arg(".")], _name_of_all(texts)
+
+
+_NAMES = listed("-name -iname -path -ipath -wholename")
+
+
+def _narrowing(texts: list[str]) -> list[str]:
+    """The tests that leave some of the files; nearly everything has not one certain name."""
+    return [
+        text
+        for at, text in enumerate(texts)
+        if _NARROWS.match(text) and not (text in _NAMES and is_denied(texts, at))
+    ]
+
+
+def _name_of_all(texts: list[str]) -> str:
+    """The name that stands for whatever find prints; "" where the tests of names leave that open."""
+    at_names = [at for at, text in enumerate(texts[:-1]) if text in ("-name", "-iname")]
+    named = [texts[at + 1] for at in at_names if not is_denied(texts, at)]
+    # Of several names each may be the one: they are alike where a build makes them all.
+    alike = len(named) == 1 or all(is_artefact([name]) for name in named)
+    return named[0] if len(named) == len(at_names) > 0 and alike else ""
 
 
 def _find(walk: Walk, call: Invocation) -> Stream:
@@ -177,7 +199,7 @@ def _find(walk: Walk, call: Invocation) -> Stream:
         return flows.ANYTHING
     roots, name = found(call.argv)
     end = decode.ZERO if "-print0" in texts else "\n"
-    narrowed = any(_NARROWS.match(text) and not _NARROWS_LITTLE.match(text) for text in texts)
+    narrowed = any(not _NARROWS_LITTLE.match(text) for text in _narrowing(texts))
     lines = []
     for root in sorted(roots, key=danger.of_value, reverse=True)[:4]:
         if not root.text:

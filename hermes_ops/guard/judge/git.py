@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ..rules.git import SECRET_ADDED
 from ..rules.names import names as listed
-from . import flows, shells
+from ..rules.sending import SENT
+from . import flows, names, shells
 from .invocation import Arg, Invocation, Stream
 
 if TYPE_CHECKING:
@@ -127,6 +129,8 @@ def git(walk: Walk, call: Invocation) -> Stream | None:
         return walk.words(
             [Arg("git"), *(Arg(word) for word in aliases[verb].text.split()), *rest], call.stdin
         )
+    if verb == "push":
+        _pushed(walk, call)
     if verb == "config":
         _config(walk, rest)
     elif verb == "submodule" and "foreach" in texts:
@@ -149,6 +153,13 @@ def git(walk: Walk, call: Invocation) -> Stream | None:
     ):
         _options(walk, verb, rest)
     return None
+
+
+def _pushed(walk: Walk, call: Invocation) -> None:
+    """Credentials that this line has put under version control go to the server."""
+    added = next((found for found in walk.findings if found.rule == SECRET_ADDED.id), None)
+    if added is not None and not call.has("n", "--dry-run"):
+        walk.report([SENT.found(names.shown(call), "what was added before")], call)
 
 
 def _config(walk: Walk, rest: list[Arg]) -> None:

@@ -294,7 +294,7 @@ def _archive(walk: Walk, call: Invocation) -> Stream:
     if call.name in ("zip", "7z", "7za", "rar"):
         named = [word for word in words if not word.startswith("-")]
         archive = named[0 if call.name == "zip" else 1] if len(named) > 1 else ""
-    else:
+    elif call.name not in ("gzip", "bzip2", "xz", "zstd"):
         for at, word in enumerate(words):
             if (word == "-f" or ((at == 0 or word.startswith("-")) and word.endswith("f"))) and at + 1 < len(
                 words

@@ -143,6 +143,7 @@ def _docker(walk: Walk, call: Invocation) -> Stream | None:
         if socket and rest and rest[0].text in ("run", "exec", "create", "rm"):
             # The image of docker itself: its words are those of the program.
             rest, exposed = [Arg("docker"), *rest], True
+        output = None
         if rest:
             outer = walk.exposed
             walk.exposed = exposed
@@ -150,7 +151,7 @@ def _docker(walk: Walk, call: Invocation) -> Stream | None:
                 output = shells.exec_words(walk, call, rest, "" if exposed else "container")
             finally:
                 walk.exposed = outer
-            return Stream(None, True, source=CONTAINER) if _prints_id(verb, texts[at + 1 : begin]) else output
+        return Stream(None, True, source=CONTAINER) if _prints_id(verb, texts[at + 1 : begin]) else output
     return None
 
 

@@ -66,6 +66,7 @@ _PATTERNS = (
     "*.cache",
     "cmake-build-*",
     "build-*",
+    "builddir*",
     "venv[0-9-]*",
     ".venv*",
     "bazel-*",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from ..judge.invocation import UNKNOWN, Arg, Invocation
+from ..judge.invocation import CONTAINER, UNKNOWN, Arg, Invocation
 from ..verdict import Found, Verdict
 from .names import names
 from .paths import Place, locate
@@ -147,7 +147,7 @@ def _docker(invocation: Invocation) -> Iterator[Found]:
     ):
         yield SWARM.found(part)
     elif group == "container" and verb in ("stop", "kill", "restart"):
-        if unknown or has(rest, "a", "--all"):
+        if has(rest, "a", "--all") or (unknown and not _is_of_this_text(targets, invocation)):
             yield STOPPED.found(part)
     elif verb == "push" or (verb in ("build", "bake") and has(rest, "", "--push")):
         yield PUSHED.found(part)
@@ -275,9 +275,15 @@ def _is_for_a_test(targets: list[Arg]) -> bool:
 
 
 def _is_of_this_text(targets: list[Arg], invocation: Invocation) -> bool:
-    """Are they containers that the same text made, by the names that it gave them?"""
-    made = invocation.made
-    return bool(made and targets) and not invocation.appended and all(each.text in made for each in targets)
+    """Are they containers that the same text made, by the names that it gave them or the ids it was told?"""
+    return (
+        bool(targets)
+        and not invocation.appended
+        and all(
+            each.source == CONTAINER if each.text == UNKNOWN else each.text in invocation.made
+            for each in targets
+        )
+    )
 
 
 def _compose(invocation: Invocation) -> Iterator[Found]:

@@ -59,11 +59,13 @@ def _find(invocation: Invocation) -> Iterator[Found]:
     recursive = deletes or any(name in _REMOVERS and "r" in options.lower() for name, options in runs)
     roots = _roots(arguments)
     tests = [argument.text for argument in arguments]
-    narrowed = not _NARROWING.isdisjoint(tests)
+    # What is found but for one name is nearly everything.
+    positive = [test for index, test in enumerate(tests) if test not in _NAMES or not is_denied(tests, index)]
+    narrowed = not _NARROWING.isdisjoint(positive)
     named = [
         tests[index + 1]
         for index, test in enumerate(tests[:-1])
-        if test in _NAMES and (index == 0 or tests[index - 1] not in ("!", "-not"))
+        if test in _NAMES and not is_denied(tests, index)
     ]
     only_junk = bool(named) and all(
         artefacts.is_junk_pattern(name.rpartition("/")[2] or name) for name in named
@@ -87,6 +89,23 @@ def _find(invocation: Invocation) -> Iterator[Found]:
             yield from _removed(invocation, where, shown, narrowed, only_junk)
         elif moves or empties:
             yield from _taken(invocation, where, shown, narrowed, EMPTIED_ALL if empties else MOVED_SYSTEM)
+
+
+_MOST_BACK = 64  # words of a group that are looked back over
+
+
+def is_denied(tests: Sequence[str], at: int) -> bool:
+    """Does a test of find stand behind a `!`, or in a group that does?"""
+    closed = 0
+    for before in range(at - 1, max(-1, at - _MOST_BACK), -1):
+        word = tests[before]
+        if word == ")":
+            closed += 1
+        elif word == "(":
+            closed -= 1
+        if tests[before] in ("!", "-not") and (before == at - 1 or (closed < 0 and tests[before + 1] == "(")):
+            return True
+    return False
 
 
 _OWN = frozenset((Place.WORK, Place.CURRENT, Place.PARENT))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from ..judge.invocation import UNKNOWN, Arg, Invocation
+from ..judge.invocation import SECRET, UNKNOWN, Arg, Invocation
 from ..verdict import Found
 from . import git_tree
 from .names import names
@@ -268,9 +268,12 @@ def _git(invocation: Invocation) -> Iterator[Found]:
             yield (git_tree.CLEANED if worse else rule).found(invocation.part)
     if _runs(verb, rest):
         yield RUNS.found(invocation.part)
-    if verb == "add" and has(rest, "f", "--force"):
+    if verb == "add":
+        forced = has(rest, "f", "--force")
         for argument in plain(rest):
-            held = secret_of(argument.text, invocation.cwd, invocation.home, invocation.hermes_home)
+            held = argument.source if SECRET in argument.taint else None
+            if forced and not held:
+                held = secret_of(argument.text, invocation.cwd, invocation.home, invocation.hermes_home)
             if held:
                 yield SECRET_ADDED.found(invocation.part, held)
 
