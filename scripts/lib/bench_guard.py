@@ -29,10 +29,14 @@ FILES = (
     ("commands_second", "by another", False),
     ("commands_third", "by a third", False),
     ("commands_fourth", "by a fourth", False),
+    ("commands_fifth", "by a fifth", False),
+    ("commands_sixth", "by a sixth", False),
     ("commands_hostile", "hostile", False),
     ("commands_ordinary", "ordinary work", True),
     ("commands_ordinary_second", "ordinary, other", True),
     ("commands_ordinary_third", "ordinary, third", True),
+    ("commands_ordinary_fourth", "ordinary, fourth", True),
+    ("commands_ordinary_fifth", "ordinary, fifth", True),
 )
 ROUNDS, REPEATS = 5, 3
 VERDICT_P50, VERDICT_P95, VERDICT_MOST = 0.3, 2.0, 50.0

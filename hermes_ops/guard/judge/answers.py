@@ -144,6 +144,8 @@ def _ls(walk: Walk, call: Invocation) -> Stream:
         return Stream(_ROOT_NAMES, True)
     if folder == "/*" or (folder == "*" and at_root):
         return Stream("".join(f"/{name}\n" for name in _ROOT_NAMES.split()), True)
+    if len(operands) == 1 and not operands[0].glob and folder.startswith("/"):
+        return Stream(f"{UNKNOWN}\n", True, source=FOUND_ALL)
     return flows.ANYTHING
 
 

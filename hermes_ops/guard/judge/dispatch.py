@@ -230,8 +230,8 @@ def _held(walk: Walk, call: Invocation) -> None:
         text = word.text
         if word.taint or not text or text[0] == "-":
             continue
-        held = flows.file_stream(walk, _NAMED_FILE.sub("", text))
-        if held.taint and not _CREDENTIALS.isdisjoint(held.taint):
+        held = flows.of_this_line(walk, _NAMED_FILE.sub("", text))
+        if held is not None and held.taint and not _CREDENTIALS.isdisjoint(held.taint):
             # A file is sent whole, with whatever it holds.
             call.argv[at] = Arg(text, word.glob, held.taint | _SECRET, held.source)
 

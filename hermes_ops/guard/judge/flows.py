@@ -78,23 +78,30 @@ def concatenated(streams: Sequence[Stream]) -> Stream:
 
 def file_stream(walk: Walk, path: str) -> Stream:
     """What a file holds, as far as the line itself tells, and whether it is a credential."""
-    files = walk.state.files
-    cwd = walk.folder().path
-    if files:
-        held = files.get(path) or files.get(walk.state.file_key(path, cwd))
-        if held is not None:
-            return held
-    number = descriptor(walk, path)
-    if number is not None:
-        if number == "0" and walk.input.piped:
-            return walk.input
-        return walk.state.descriptors.get(number, LOCAL)
+    held = of_this_line(walk, path)
+    if held is not None:
+        return held
     if path.startswith(("/dev/tcp/", "/dev/udp/")):
         return Stream(None, True, _REMOTE, path.replace(UNKNOWN, "?"))
-    secret = secret_of(path, cwd, walk.home, walk.hermes_home)
+    secret = secret_of(path, walk.folder().path, walk.home, walk.hermes_home)
     if secret:
         return Stream(None, True, _SECRET, secret)
     return LOCAL
+
+
+def of_this_line(walk: Walk, path: str) -> Stream | None:
+    """What a file or a descriptor holds that the line itself has filled; None for any other."""
+    files = walk.state.files
+    if files:
+        held = files.get(path) or files.get(walk.state.file_key(path, walk.folder().path))
+        if held is not None:
+            return held
+    number = descriptor(walk, path)
+    if number is None:
+        return None
+    if number == "0" and walk.input.piped:
+        return walk.input
+    return walk.state.descriptors.get(number, LOCAL)
 
 
 _DESCRIPTOR = re.compile(

@@ -188,11 +188,10 @@ def _parallel(walk: Walk, call: Invocation) -> Stream | None:
     if marks and words[marks[0]].text != "::::":
         values = [word for word in words[marks[0] + 1 :] if word.text not in (":::", ":::+", "::::")]
     elif not marks and call.stdin.text is not None:
-        values = [
-            Arg(line, False, call.stdin.taint, call.stdin.source)
-            for line in call.stdin.text.splitlines()
-            if line
-        ]
+        options = [word.text for word in words[1:begin]]
+        by_zero = "--null" in options or any(re.fullmatch(r"-\w*0\w*", option) for option in options)
+        pieces = call.stdin.text.split(decode.ZERO) if by_zero else call.stdin.text.splitlines()
+        values = [Arg(piece, False, call.stdin.taint, call.stdin.source) for piece in pieces if piece.strip()]
     if not command:
         # Without a command every value is a command line.
         for value in _most_values(values):

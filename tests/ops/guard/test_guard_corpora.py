@@ -15,8 +15,8 @@ from hermes_ops.guard.verdict import Verdict
 
 FOLDER = Path(__file__).parent.parent / "corpora"
 FILES = (
-    *("given", "ours", "theirs", "second", "third", "fourth", "hostile"),
-    *("ordinary", "ordinary_second", "ordinary_third"),
+    *("given", "ours", "theirs", "second", "third", "fourth", "fifth", "sixth", "hostile"),
+    *("ordinary", "ordinary_second", "ordinary_third", "ordinary_fourth", "ordinary_fifth"),
 )
 WHERE = Surroundings("/home/user/project", "/home/user", "/home/user/.hermes")
 

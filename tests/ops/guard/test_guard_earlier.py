@@ -84,3 +84,36 @@ def test_a_search_but_for_one_name_finds_nearly_everything(command: str, want: s
 )
 def test_credentials_that_are_copied_packed_or_added_are_not_sent(command: str, want: str) -> None:
     assert verdict(command) == want
+
+
+@pytest.mark.parametrize(
+    ("command", "want"),
+    [
+        ("find /home -maxdepth 1 -mindepth 1 -print0 | xargs -0 rm -rf", "block"),
+        ("find /home -maxdepth 1 -mindepth 1 -print0 | parallel -0 rm -rf {}", "block"),
+        ("find /home -maxdepth 1 -mindepth 1 | parallel rm -rf", "block"),
+        ("ls -d /home/* | xargs rm -rf", "block"),
+        ("ls /home | xargs -I{} rm -rf /home/{}", "block"),
+        ("find ~ -mindepth 1 | parallel -j4 rm -rf {}", "block"),
+        ("find . -name '*.pyc' | parallel rm", "allow"),
+        ("ls *.png | parallel convert {} {.}.jpg", "allow"),
+    ],
+)
+def test_names_that_are_listed_are_what_they_name(command: str, want: str) -> None:
+    assert verdict(command) == want
+
+
+@pytest.mark.parametrize(
+    ("command", "want"),
+    [
+        ("cat > .env.example <<'EOF'\nA=1\nEOF\ngit add .env.example", "allow"),
+        (
+            "cat > .env.example <<'EOF'\nA=1\nEOF\ngrep -qxF '.env' .gitignore || echo '.env' >> .gitignore\ngit add .gitignore",
+            "allow",
+        ),
+        ("grep -qxF '.env' .gitignore || echo '.env' >> .gitignore\ngit add .gitignore", "allow"),
+        ("grep -qxF '.env' .gitignore || echo '.env' >> .gitignore\ngit add x", "allow"),
+    ],
+)
+def test_a_word_that_names_a_file_of_credentials_is_a_word(command: str, want: str) -> None:
+    assert verdict(command) == want
