@@ -154,6 +154,13 @@ _TCL_BLOCK = re.compile(
 )
 
 
+# A list of names that a pattern gives, put in word by word.
+_TCL_GLOB = re.compile(r"\{\*\}\[glob\s+(?:-\w{1,20}\s+){0,4}([^\]\n]{0,200})\]")
+
+
+_TCL_NAMES = re.compile(r"\[glob\s+(?:-\w{1,20}\s+){0,4}(\S+)\]")
+
+
 def _tcl_output(piece: str, words: list[str], acts: Acts) -> None:
     """puts prints; what else is no assignment may print as well."""
     output = acts.given.printed
@@ -180,7 +187,9 @@ def judge_tcl(code: str, acts: Acts, inner: bool = False) -> None:
             return (acts.home or "~") + word.partition(")")[2]
         return re.sub(r"\$\{?(\w+)(?:\([^)]*\))?\}?", lambda match: names.get(match[1], UNKNOWN), word)
 
-    for line in re.sub(r"\\\n\s*", " ", code).split("\n"):
+    globs = "[glob" in code
+    code = _TCL_GLOB.sub(r"\1", re.sub(r"\\\n\s*", " ", code))
+    for line in code.split("\n"):
         line = line.strip()
         if not line or line[0] == "#":
             continue
@@ -194,7 +203,9 @@ def judge_tcl(code: str, acts: Acts, inner: bool = False) -> None:
                 continue
             acts.part = piece[:160]
             _tcl_output(piece, words, acts)
-            if words[0] == "set" and len(words) == 3:
+            if words[0] == "foreach" and len(words) > 2 and (found := _TCL_NAMES.fullmatch(words[2])):
+                names[words[1]] = found[1]
+            elif words[0] == "set" and len(words) == 3:
                 names[words[1]] = words[2]
             elif words[0] in ("exec", "spawn", "system"):
                 rest = [
@@ -207,7 +218,7 @@ def judge_tcl(code: str, acts: Acts, inner: bool = False) -> None:
             elif words[:2] == ["file", "delete"]:
                 for word in words[2:]:
                     if word[:1] != "-":
-                        acts.remove(Value(word), tree="-force" in words)
+                        acts.remove(Value(word, glob=globs and "*" in word), tree="-force" in words)
             elif words[0] == "open" and len(words) > 1:
                 if words[1][:1] == "|":
                     acts.run(Value(words[1][1:]))

@@ -39,6 +39,8 @@ def flat(args: list[Value]) -> list[Value]:
 
 
 def _shell(script: Script, args: list[Value], name: str) -> Value | None:
+    if script.language == "lua" and args and args[0].name == "block" and args[0].of is not None:
+        return _words(script, args[0].of.items or [], name)
     stdin = _option(args, "input")
     args = [arg for arg in args if arg.name != "block"]
     if not args:

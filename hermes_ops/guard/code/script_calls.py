@@ -144,15 +144,18 @@ _PHP = {
     "map": "array_map array_walk call_user_func call_user_func_array",
 }
 _LUA = {
-    "shell": "os.execute io.popen",
-    "remove": "os.remove",
+    "shell": (
+        "os.execute io.popen vim.fn.system vim.fn.systemlist vim.fn.jobstart vim.system vim.cmd "
+        "vim.api.nvim_command vim.api.nvim_exec"
+    ),
+    "remove": "os.remove vim.uv.fs_unlink vim.loop.fs_unlink",
     "open": "io.open io.output",
     "read": "io.lines",
     "move": "os.rename",
     "eval": "load loadstring dofile",
     "connect": "socket.tcp socket.connect vim.loop.new_tcp",
     "require": "require",
-    "tree": "vim.fn.delete lfs.rmdir.tree",
+    "tree": "vim.fn.delete vim.fs.rm lfs.rmdir.tree",
 }
 _R = {
     "shell": "system shell base::system",

@@ -103,6 +103,8 @@ class Names(Inputs):
 
     def _dotted(self, text: str) -> Value:
         """A name with its owner resolved: cp.exec where cp is child_process."""
+        if self.language == "lua" and text.startswith("vim.env."):
+            return self.variable(text[len("vim.env.") :])
         if self.language == "lua":
             text = text.replace(":", ".")
         for joiner in (".", "->", "::"):

@@ -334,6 +334,7 @@ FOLDS: dict[str, _Fold] = {
     "array_pop": _end(-1),
     "paste0": _add_all,
     "expand_path": _path,
+    "expand": _same,
     "resolve": _path,
     "normalize": _same,
     "realpath": _same,
@@ -353,7 +354,7 @@ FOLDS: dict[str, _Fold] = {
 @lru_cache(maxsize=2_048)
 def _function(name: str) -> _Fold | None:
     last = re.split(r"[.:>]+", name)[-1].lower()
-    if last == "join" and name.lower() in ("path.join", "file.join", "path.posix.join", "file.path"):
+    if name.lower() in ("path.join", "file.join", "path.posix.join", "file.path"):
         return _path
     return FOLDS.get(last)
 

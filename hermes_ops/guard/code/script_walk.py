@@ -227,7 +227,14 @@ class Script(Names):
         given = self.input_called(name, args)
         if given is not None:
             return given
-        if name in ("os.homedir", "Dir.home", "Deno.homedir", "path.expand"):
+        if name in (
+            "vim.uv.os_homedir",
+            "vim.loop.os_homedir",
+            "os.homedir",
+            "Dir.home",
+            "Deno.homedir",
+            "path.expand",
+        ):
             return Value(self.acts.home or "~")
         if name in (
             "os.tmpdir",

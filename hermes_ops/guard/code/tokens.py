@@ -296,6 +296,9 @@ class Reader:
         if match := self.name.match(text, place):
             self.tokens.append(Token(NAME, match.group()))
             return match.end()
+        if self.language == "r" and text.startswith("<-", place):
+            self.tokens.append(Token(OPERATOR, "<-"))
+            return place + 2
         if match := _OPERATOR.match(text, place):
             kind = END if match.group() == syntax.semicolon else OPERATOR
             self.tokens.append(Token(kind, match.group()))

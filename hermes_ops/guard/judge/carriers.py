@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ..rules.names import names as listed
-from . import commands_in_options, flows, git, interpreters, macros, other_languages, shells
+from . import commands_in_options, editors, git, interpreters, macros, other_languages, shells
 from .invocation import Arg, Invocation, Stream
 from .made_again import MAKERS
 from .wrappers import Wrapper, command_start
@@ -52,80 +52,6 @@ def _tar(walk: Walk, call: Invocation) -> Stream | None:
         if action.text.startswith("exec="):
             walk.shell(Arg(action.text[5:], False, action.taint, action.source))
     return commands_in_options.run(walk, call)
-
-
-_EDITOR_COMMAND = re.compile(
-    r"^\s*(?::*\s*)?(?:silent!?\s+)?(?:!|r\s*!|%?w\s*!"
-    r"|call (?:system(?:list)?|jobstart|job_start|termopen|term_start)\("
-    r"|terminal\s)(.*)",
-    re.DOTALL,
-)
-# Lines that are code of another language: `:lua os.execute(...)`, gdb's `python ...`.
-_EMBEDDED = re.compile(r"^\s*:*\s*(lua|py3?x?|python[3x]?|pi|script|perl|ruby)\s+(?!--)(.+)", re.DOTALL)
-_EMBEDDED_LANGUAGES = {"lua": "lua", "perl": "perl", "ruby": "ruby"}
-
-
-def _embedded(walk: Walk, call: Invocation, text: str) -> bool:
-    """Judge code of another language that a line of an editor or a debugger holds."""
-    found = _EMBEDDED.match(text)
-    if found is None:
-        return False
-    language = _EMBEDDED_LANGUAGES.get(found[1], "python")
-    interpreters.code(walk, call, language, Arg(found[2].removeprefix("="), False))
-    return True
-
-
-def _editor(walk: Walk, call: Invocation) -> Stream | None:
-    """vim -c ':!command', +'!command', --cmd; ex and ed with !command on the input."""
-    words = call.argv[1:]
-    scripts: list[str] = []
-    for at, word in enumerate(words):
-        if word.text in ("-S", "-s", "-u", "-W") and at + 1 < len(words):
-            scripts.append(flows.file_stream(walk, words[at + 1].text).text or "")
-        elif word.text in ("-c", "--cmd") and at + 1 < len(words):
-            scripts.append(words[at + 1].text)
-        elif word.text.startswith("+") and len(word.text) > 1:
-            scripts.append(word.text[1:])
-        elif word.text.startswith("-c") and len(word.text) > 2:
-            scripts.append(word.text[2:])
-    if call.stdin.text:
-        scripts.extend(call.stdin.text.splitlines()[:50])
-    for script in scripts:
-        if _embedded(walk, call, script):
-            continue
-        for line in re.split(r"\n|(?<!\|)\|(?!\|)", script):
-            found = _EDITOR_COMMAND.match(line)
-            if found:
-                walk.shell(Arg(found[1].strip("'\")")))
-    return None
-
-
-_DEBUGGER_COMMAND = re.compile(r"^\s*(?:shell|!|platform shell|make)\s*(.+)", re.MULTILINE)
-
-
-def _debugger(walk: Walk, call: Invocation) -> Stream | None:
-    """gdb --args COMMAND and -ex 'shell COMMAND'."""
-    words = call.argv[1:]
-    for at, word in enumerate(words):
-        after = words[at + 1].text if at + 1 < len(words) else ""
-        if word.text in ("--args", "-args"):
-            shells.exec_words(walk, call, words[at + 1 :])
-            break
-        given = ""
-        if word.text in ("-ex", "-iex", "--eval-command", "-o", "-O"):
-            given = after
-        elif word.text in ("-x", "-ix", "-s", "-S", "--command", "--source", "--init-command"):
-            given = flows.file_stream(walk, after).text or ""
-        elif word.text.startswith(("--command=", "-x")):
-            given = flows.file_stream(walk, word.text.partition("=")[2] or word.text[2:]).text or ""
-        for line in given.splitlines()[:200]:
-            _embedded(walk, call, line)
-        for found in _DEBUGGER_COMMAND.finditer(given):
-            walk.shell(Arg(found[1]))
-    if call.name == "lldb" and any(word.text == "--" for word in words):
-        at = next(i for i, word in enumerate(words) if word.text == "--")
-        shells.exec_words(walk, call, words[at + 1 :])
-    return None
 
 
 _CALLS = frozenset(("-c", "--call"))
@@ -303,10 +229,9 @@ HANDLERS = {
     **commands_in_options.HANDLERS,
     **other_languages.HANDLERS,
     **macros.HANDLERS,
+    **editors.HANDLERS,
     **dict.fromkeys(("tar", "gtar", "bsdtar"), _tar),
     "git": git.git,
-    **dict.fromkeys(("vim", "vi", "nvim", "ex", "ed", "view", "vimdiff"), _editor),
-    **dict.fromkeys(("gdb", "lldb"), _debugger),
     **dict.fromkeys(("npx", "bunx", "pnpx", "uvx", "pipx"), _npx),
     **dict.fromkeys(("npm", "pnpm"), _npm),
     **dict.fromkeys(("sed", "gsed"), _sed),

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ..code.spelled_paths import HOME
+from ..code.tree_calls import removed
 from ..rules.names import names as listed
 from ..verdict import Verdict
 from . import decode, flows
@@ -16,7 +19,8 @@ if TYPE_CHECKING:
 
 # By program: the options whose value is code. All of them take a script, and most of them one on the input.
 _EVALUATES = {
-    "octave": "--eval", "julia": "-e -E --eval --print", "elixir": "-e --eval", "erl": "-eval",
+    **dict.fromkeys(("octave", "octave-cli"), "--eval"),
+    "julia": "-e -E --eval --print", "elixir": "-e --eval", "erl": "-eval",
     "iex": "-e --eval", "guile": "-c -e", "sbcl": "--eval --load", "clisp": "-x", "ecl": "--eval -eval",
     "groovy": "-e", "gnuplot": "-e", "scala": "-e", "scala-cli": "-e --execute-script", "kotlin": "-e",
     "ghc": "-e", "runghc": "-e", "ocaml": "-e", "swipl": "-g -t", "maxima": "--batch-string", "sage": "-c",
@@ -24,30 +28,22 @@ _EVALUATES = {
     "clj": "-e --eval", "crystal": "eval", "emacs": "--eval --execute -eval -execute",
     "emacsclient": "--eval -e -eval", "nim": "--eval", "janet": "-e", "fennel": "-e",
     "pike": "-e", "jython": "-c", "rdmd": "--eval",
-    "newlisp": "-e", "hy": "-c", "gosh": "-e",
+    "newlisp": "-e", "hy": "-c", "gosh": "-e", "mix": "-e --eval", "kotlinc": "-e -expression", "jshell": "",
+    "swift": "-e", "tcc": "", "jrunscript": "-e", "v": "-e", "gforth": "-e", "gsi": "-e", "bigloo": "-eval",
+    **dict.fromkeys(("scheme", "mit-scheme", "chez", "petite", "utop", "sml", "cling", "gst"), "--eval -e"),
+    "poly": "--eval", "fsharpi": "--exec", "kak": "-e", "xcrun": "-e", "root": "-e", "csharp": "-e",
+    "amm": "-c --code", "jbang": "-c --code",
 }  # fmt: skip
 _OPTIONS = {name: listed(text) for name, text in _EVALUATES.items()}
 # Words by which code starts a program.
 _STARTS = re.compile(
-    r"system|shell|exec|popen|spawn|\brun\b|run-program|\bcmd\b|:cmd\(|process|syscmd|subprocess|\bsh\b|\.!|qx"
+    r"system|shell|\bunix\(|\bdos\(|exec|popen|spawn|\brun\b|run-program|\bcmd\b|:cmd\(|process|syscmd|subprocess|\bsh\b|\.!|qx"
     r"|readpipe|RemoveAll|Command|backtick|`",
     re.IGNORECASE,
 )
 _STRING = re.compile(r"\"((?:\\.|[^\"\\\n])*)\"|'((?:\\.|[^'\\\n])*)'|`([^`'\n]*)[`']", re.DOTALL)
-# Calls that remove a tree themselves.
-_REMOVES = re.compile(
-    r"(?:RemoveAll|remove_dir_all|deleteDirectory|deleteRecursively|rm_rf|rmtree|rm_r|remove_all|delete-directory)"
-    r"!?\s*\(?\s*[\"']([^\"'\n]+)[\"']"
-)
-# The same in languages that write it otherwise: Octave, Julia, Erlang, Groovy and Kotlin.
-_REMOVES_TOO = re.compile(
-    r"\brmdir\s*\(\s*[\"']([^\"'\n]+)[\"']\s*,\s*[\"']s[\"']"
-    r"|\brm\(\s*\"([^\"\n]+)\"\s*[;,][^)\n]*recursive\s*=\s*true"
-    r"|\bdel_dir_r\(\s*\"([^\"\n]+)\""
-    r"|\bFile\(\s*[\"']([^\"'\n]+)[\"']\s*\)\.(?:deleteDir|deleteRecursively)"
-)
 # Lines that the prompt of a language gives to a shell: `! command` of gnuplot, `:! command` of GHCi.
-_TO_SHELL = re.compile(r"^\s*:?!\s*(.+)", re.MULTILINE)
+_TO_SHELL = re.compile(r"^\s*:?!\s*(.+)|%sh\{([^}]*)\}", re.MULTILINE)
 # Comments of C and its like. Strings come first: what looks like a comment in one stays. What is not closed
 # goes to the end, so that no text is searched twice.
 _COMMENTS = re.compile(
@@ -56,22 +52,35 @@ _COMMENTS = re.compile(
 )
 # Strings in which a quotation mark or a backslash is a letter: code that has one keeps its comments.
 _RAW_STRING = re.compile(r"R\"|r#|@\"|\$\"|\"\"\"")
+# The home of the user that is put into a string: "rm -rf $(homedir())", "#{System.user_home!()}".
+_HOME_PUT_IN = re.compile(rf"(?:\$\(|#\{{|\$\{{|\\\()(?:{HOME.pattern})[)}}]")
 LONGEST = 20_000
 MOST_TEXTS = 24
+
+
+def removals(code: str) -> Iterator[str]:
+    """The removals of trees that code spells out, as the shell would do them."""
+    for path in removed(code):
+        yield f"rm -rf -- {as_word(path)}"
+
+
+def as_word(path: str) -> str:
+    """A path of code as a word of the shell: "~" and what a folder holds stay as they are."""
+    home = "~" if path == "~" or path.startswith("~/") else ""
+    rest, star, _ = path[len(home) :].partition("*")
+    slash = "/" if home and rest.startswith("/") else ""
+    rest = rest.removeprefix("/") if slash else rest
+    return home + slash + (shlex.quote(rest) if rest else "") + star
 
 
 def texts(code: str) -> Iterator[str]:
     """The shell texts that code of any language may run: its strings, and the strings of a line as words."""
     code = code[:LONGEST]
     left = MOST_TEXTS
-    for found in _REMOVES.finditer(code):
-        yield f"rm -rf '{found[1]}'"
-    for found in _REMOVES_TOO.finditer(code):
-        path = next((group for group in found.groups() if group), "")
-        yield f"rm -rf '{path}'"
+    yield from removals(code)
     for found in _TO_SHELL.finditer(code):
         left -= 1
-        yield found[1]
+        yield found[1] or found[2]
         if left <= 0:
             return
     if _STARTS.search(code) is None:
@@ -81,7 +90,10 @@ def texts(code: str) -> Iterator[str]:
             next((group for group in found.groups() if group is not None), "")
             for found in _STRING.finditer(line)
         ]
-        strings = [string.replace('\\"', '"') for string in strings]
+        strings = [_HOME_PUT_IN.sub("~", string.replace('\\"', '"')) for string in strings]
+        if 1 < len(strings) <= 12 and any(string[:1] == " " or string[-1:] == " " for string in strings):
+            left -= 1
+            yield "".join(strings)
         for string in strings:
             if " " in string.strip():
                 left -= 1
@@ -123,6 +135,8 @@ def code(walk: Walk, text: Arg) -> None:
     for command in texts(text.text):
         # A string may as well be data: what must never run is not written down for fun beside `system`.
         walk.findings.extend(found for found in walk.captured(command) if found.verdict == Verdict.BLOCK)
+    for command in removals(text.text):
+        walk.findings.extend(walk.captured(command))
 
 
 def run(walk: Walk, call: Invocation) -> Stream | None:
@@ -132,12 +146,15 @@ def run(walk: Walk, call: Invocation) -> Stream | None:
     given = False
     output: list[Stream | None] = []
     for at, word in enumerate(words):
-        name, equals, value = word.text.partition("=")
+        name, equals, value = word.text.partition("=" if ":" not in word.text[:12] else ":")
         if name in wanted and (equals or at + 1 < len(words)):
             given = True
             source = Arg(value, False, word.taint, word.source) if equals else words[at + 1]
             code(walk, source)
             output.append(printed(source))
+        elif word.text[:1] == "(" and word.text[-1:] == ")" and (not at or words[at - 1].text[:1] != "-"):
+            given = True
+            code(walk, word)
         elif word.text and word.text[0] != "-" and walk.state.files:
             held = flows.file_stream(walk, word.text)
             if held.text is not None:

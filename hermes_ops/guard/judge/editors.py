@@ -1,0 +1,195 @@
+"""Editors and debuggers that are scripted on the command line: vim -c, ex and ed on the input, gdb -ex."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ..code.spelled_paths import spelled
+from . import flows, interpreters, shells
+from .invocation import Arg, Invocation, Stream
+from .other_languages import as_word, removals
+
+if TYPE_CHECKING:
+    from .walk import Walk
+
+LONGEST = 8_000
+_MOST_LINES, _MOST_CALLS, _DEEPEST = 60, 12, 4
+
+_PREFIX = (
+    r"(?:(?:silent|sil|noautocmd|noa|keepalt|keepjumps|verbose|unsilent|sandbox|try|if \d{1,4})!?[\s:]+){0,4}"
+)
+_RANGE = r"[\d.$%,'<>]{0,20} {0,2}"
+# Commands that end in a command of the shell: a filter, a read from it, a write to it, a terminal.
+_TO_SHELL = re.compile(
+    rf"{_PREFIX}(?:{_RANGE}!|{_RANGE}r(?:ead)? {{0,2}}!|{_RANGE}w(?:rite)?!? {{0,2}}!|ter(?:minal)?!?\s)(.*)",
+    re.DOTALL,
+)
+_EXECUTES = re.compile(rf"{_PREFIX}exe(?:cute)?\s(.*)", re.DOTALL)
+_WRITES = re.compile(
+    rf"{_PREFIX}(?:{_RANGE}(?:w(?:rite)?|wq|x(?:it)?|sav(?:eas)?|up(?:date)?)!?|redir!?)"
+    r" (?:>>? ?)?(?P<path>[~/$]\S+)"
+)
+# Functions of Vim that run a command: the value is a text or a list of words.
+_RUNS = re.compile(
+    r"(?<![\w.])(?:system(?:list)?|jobstart|job_start|termopen|term_start|libcall)\(\s*(?P<list>\[[^\]\n]{0,400}\])?"
+)
+_WRITES_FILE = re.compile(r"(?<!\w)writefile\(\s*(?P<list>\[[^\]\n]{0,400}\]|[\w:.]+)\s*,\s*")
+_RENAMES = re.compile(r"(?<!\w)rename\(\s*")
+_DELETES = re.compile(r"(?<![\w.])delete\(\s*")
+_STRING = re.compile(r"\"((?:\\.|[^\"\\])*)\"|'((?:''|[^'])*)'")
+# Lines that are code of another language: `:lua os.execute(...)`, gdb's `python ...`.
+_EMBEDDED = re.compile(r"^[\s:]*(lua|py3?x?|python[3x]?|pi|script|perl|ruby)\s+(?!--)(.+)", re.DOTALL)
+_EMBEDDED_LANGUAGES = {"lua": "lua", "perl": "perl", "ruby": "ruby"}
+
+
+def _embedded(walk: Walk, call: Invocation, text: str) -> bool:
+    """Judge code of another language that a line of an editor or a debugger holds."""
+    found = _EMBEDDED.match(text)
+    if found is None:
+        return False
+    language = _EMBEDDED_LANGUAGES.get(found[1], "python")
+    interpreters.code(walk, call, language, Arg(found[2].removeprefix("="), False))
+    return True
+
+
+def _editor(walk: Walk, call: Invocation) -> Stream | None:
+    """vim -c ':!command', +'!command', --cmd; ex and ed with !command on the input."""
+    words = call.argv[1:]
+    scripts: list[str] = []
+    for at, word in enumerate(words):
+        after = words[at + 1] if at + 1 < len(words) else None
+        if word.text == "-l" and after is not None and call.name == "nvim":
+            interpreters.script(walk, call, "lua", after)
+            return None
+        if word.text in ("-S", "-s", "-u", "-W") and after is not None:
+            scripts.append(flows.file_stream(walk, after.text).text or "")
+        elif word.text in ("-c", "--cmd") and after is not None:
+            scripts.append(after.text)
+        elif word.text.startswith("+") and len(word.text) > 1:
+            scripts.append(word.text[1:])
+        elif word.text.startswith("-c") and len(word.text) > 2:
+            scripts.append(word.text[2:])
+    if call.stdin.text:
+        scripts.extend(call.stdin.text.splitlines()[:50])
+    whole = "\n".join(scripts)[:LONGEST]
+    for script in scripts:
+        if not _embedded(walk, call, script):
+            for line in _commands(script[:LONGEST]):
+                _command(walk, call, line, whole)
+    return None
+
+
+def _commands(script: str) -> list[str]:
+    return re.split(r"\n|(?<!\|)\|(?!\|)", script)[:_MOST_LINES]
+
+
+def _command(walk: Walk, call: Invocation, line: str, whole: str, depth: int = 0) -> None:
+    """One command of an editor; `whole`: the text in which its variables are set."""
+    line = line.lstrip(" \t\r:")
+    found = _TO_SHELL.match(line)
+    if found is not None:
+        walk.shell(Arg(found[1].strip()))
+        return
+    found = _EXECUTES.match(line)
+    if found is not None and depth < _DEEPEST:
+        made = spelled(f"{found[1]}\n{whole}", 0)
+        if made is not None:
+            for inner in _commands(made[0]):
+                _command(walk, call, inner, whole, depth + 1)
+    found = _WRITES.match(line)
+    if found is not None:
+        walk.shell(Arg(f"cat > {as_word(found['path'])}"))
+    for text in _calls(f"{line}\n{whole}", len(line)):
+        walk.shell(Arg(text))
+
+
+def _calls(code: str, end: int) -> Iterator[str]:
+    """What the functions in a line do, as the shell would do it; behind `end` names are only looked up."""
+    line = code[:end]
+    for found in list(_RUNS.finditer(line))[:_MOST_CALLS]:
+        if found["list"]:
+            yield " ".join(map(shlex.quote, _strings(found["list"])))
+        elif (made := spelled(code, found.end())) is not None:
+            yield made[0]
+    for found in list(_WRITES_FILE.finditer(line))[:_MOST_CALLS]:
+        path = spelled(code, found.end())
+        if path is not None:
+            lines = _strings(found["list"])
+            given = " ".join(map(shlex.quote, lines)) if lines else "''"
+            appends = re.match(r"\s*,\s*[\"']\w*a", code[path[1] : path[1] + 20])
+            said = f"printf '%s\\n' {given}" if lines or found["list"] != "[]" else ":"
+            yield f"{said} {'>>' if appends else '>'} {as_word(path[0])}"
+    for found in list(_RENAMES.finditer(line))[:_MOST_CALLS]:
+        source = spelled(code, found.end())
+        comma = re.compile(r"\s*,\s*").match(code, source[1]) if source is not None else None
+        target = spelled(code, comma.end()) if comma is not None else None
+        if source is not None and target is not None:
+            yield f"mv -- {as_word(source[0])} {as_word(target[0])}"
+    for found in list(_DELETES.finditer(line))[:_MOST_CALLS]:
+        path = spelled(code, found.end())
+        if path is not None and not re.match(r"\s*,\s*[\"'](?:rf|d)", code[path[1] : path[1] + 12]):
+            yield f"rm -f -- {as_word(path[0])}"
+    if _DELETES.search(line):
+        yield from removals(code)
+
+
+def _strings(text: str) -> list[str]:
+    return [
+        found[1].replace('\\"', '"') if found[1] is not None else found[2].replace("''", "'")
+        for found in _STRING.finditer(text)
+    ]
+
+
+_DEBUGGER_COMMAND = re.compile(r"^[ \t]*(?:shell|!|platform shell|make)\s*(.+)", re.MULTILINE)
+# What a debugger has the program run that it holds, and what it pipes into.
+_DEBUGGER_CALL = re.compile(
+    r"^[ \t]*(?:call|print|p|expr(?:ession)?|e|compile code|output|set var(?:iable)?|po)\b[^\n\"]{0,200}?\b"
+    r"(?:system|popen)\s{0,4}\(\s{0,4}\"((?:\\.|[^\"\\\n])*)\"",
+    re.MULTILINE,
+)
+_DEBUGGER_PIPE = re.compile(r"^[ \t]*(?:pipe|\|)\s[^|\n]*\|\s*(.+)", re.MULTILINE)
+
+
+def _debugger(walk: Walk, call: Invocation) -> Stream | None:
+    """gdb --args COMMAND and -ex 'shell COMMAND'."""
+    words = call.argv[1:]
+    for at, word in enumerate(words):
+        after = words[at + 1].text if at + 1 < len(words) else ""
+        if word.text in ("--args", "-args"):
+            shells.exec_words(walk, call, words[at + 1 :])
+            break
+        given = ""
+        option, equals, value = word.text.partition("=")
+        if option in ("-ex", "-iex", "--eval-command", "-eval-command", "-o", "-O", "--one-line"):
+            given = value if equals else after
+        elif word.text in ("-x", "-ix", "-s", "-S", "--command", "--source", "--init-command"):
+            given = flows.file_stream(walk, after).text or ""
+        elif word.text.startswith(("--command=", "-x")):
+            given = flows.file_stream(walk, word.text.partition("=")[2] or word.text[2:]).text or ""
+        if given:
+            _debugged(walk, call, given)
+    if call.stdin.text:
+        _debugged(walk, call, call.stdin.text)
+    if call.name == "lldb" and any(word.text == "--" for word in words):
+        at = next(i for i, word in enumerate(words) if word.text == "--")
+        shells.exec_words(walk, call, words[at + 1 :])
+    return None
+
+
+def _debugged(walk: Walk, call: Invocation, given: str) -> None:
+    """Lines that a debugger is given."""
+    given = given[:LONGEST]
+    for line in given.splitlines()[:200]:
+        _embedded(walk, call, line)
+    for pattern in (_DEBUGGER_COMMAND, _DEBUGGER_CALL, _DEBUGGER_PIPE):
+        for found in list(pattern.finditer(given))[:_MOST_CALLS]:
+            walk.shell(Arg(found[1].replace('\\"', '"') if pattern is _DEBUGGER_CALL else found[1]))
+
+
+HANDLERS = {
+    **dict.fromkeys(("vim", "vi", "nvim", "ex", "ed", "view", "vimdiff", "gvim", "nvi", "vim.tiny"), _editor),
+    **dict.fromkeys(("gdb", "lldb"), _debugger),
+}
