@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..code.given import Given
 from ..code.judge import judge_code, load
 from ..code.printing import Printed
+from ..verdict import Verdict
 from . import builtins, flows, names, reasons
 from .invocation import OPAQUE, REMOTE, UNKNOWN, Arg, Invocation, Stream
 
@@ -21,6 +23,10 @@ _STEPS, _CHARACTERS_A_STEP = 8, 100
 _INPUTS = frozenset(("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"))
 _OPAQUE = frozenset((OPAQUE,))
 _CONSUMED = Stream()
+_HELP = frozenset(("--help", "-h"))
+_PARSES = re.compile(
+    r"\b(?:ArgumentParser|OptionParser|docopt|click\.command|typer\.Typer|parseArgs|yargs|commander)\b"
+)
 AWKS = frozenset(("awk", "gawk", "mawk", "nawk", "original-awk", "goawk"))
 
 
@@ -125,7 +131,14 @@ def script(
     taint = stream.taint or path.taint
     if stream.text is not None:
         text = Arg(stream.text, False, stream.taint, stream.source)
-        return code(walk, call, language, text, given(walk, call, argv))
+        before = len(walk.findings)
+        output = code(walk, call, language, text, given(walk, call, argv))
+        if argv and argv[0].text in _HELP and len(argv) == 1 and _PARSES.search(stream.text):
+            # The parser of the arguments prints how the script is used and ends it.
+            walk.findings[before:] = [
+                found for found in walk.findings[before:] if found.verdict is Verdict.BLOCK
+            ]
+        return output
     if taint & {REMOTE, OPAQUE}:
         builtins.origin(walk, call, taint, stream.source or path.source)
     return None

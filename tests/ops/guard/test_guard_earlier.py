@@ -117,3 +117,18 @@ def test_names_that_are_listed_are_what_they_name(command: str, want: str) -> No
 )
 def test_a_word_that_names_a_file_of_credentials_is_a_word(command: str, want: str) -> None:
     assert verdict(command) == want
+
+
+TIDY = """cat > tidy.py <<'PY'
+import argparse, shutil
+ap = argparse.ArgumentParser()
+ap.add_argument("root")
+shutil.rmtree(ap.parse_args().root)
+PY
+python3 tidy.py """
+
+
+@pytest.mark.parametrize(("arguments", "want"), [("--help", "allow"), ("-h", "allow"), ("x", "approve")])
+def test_a_script_that_is_asked_for_its_usage_does_nothing_more(arguments: str, want: str) -> None:
+    assert verdict(TIDY + arguments) == want
+    assert verdict(TIDY.replace("ap.parse_args().root", '"/"') + arguments) == "block"
