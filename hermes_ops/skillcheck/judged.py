@@ -120,7 +120,8 @@ def _weight(found: Found, where: str, text: str) -> tuple[str, str]:
             return "skill.protection", ERROR
         if is_any(found, _HARDWARE) or _is_an_uninstall(found) or _is_an_own_key(found, text):
             return "skill.command", {PAGE: INFO, SCRIPT: WARNING}.get(where, ERROR)
-        return "skill.command", ERROR
+        is_backup = where != UNSEEN and _is_a_backup(found, text)
+        return "skill.command", INFO if is_backup else ERROR
     if is_any(found, OPAQUE):
         if where != UNSEEN and not _DECODES.search(text):
             return "skill.obscured", INFO
@@ -139,6 +140,23 @@ def _is_an_uninstall(found: Found) -> bool:
     """A folder deep in the system goes, as when a package's data are removed; no whole part of it."""
     paths = re.findall(r"(?<!\S)/[\w.@-]+/[\w.@-]+/[\w.@/-]+", found.part)
     return found.rule == "files.system-removal" and bool(paths) and "*" not in found.part
+
+
+_SOME_HOST = re.compile(
+    r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?<![\w.$}/])[\w-]+(?:\.[\w-]+)+:(?=[~/\w$])|\d+\.\d+\.\d+\.\d+|\w://(?![$…])|"
+    r"=[\"']?(?:[\w-]+\.)+[a-z]{2,12}[\"']?(?:\s|$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def _is_a_backup(found: Found, text: str) -> bool:
+    """A whole home goes to a place that the user names elsewhere; the skill names no host of its own."""
+    return (
+        found.rule == "exfiltration.sent"
+        and "(all that is in it)" in found.why
+        and found.part.startswith("rsync ")
+        and _SOME_HOST.search(f"{found.part}\n{text}") is None
+    )
 
 
 def _is_an_own_key(found: Found, text: str) -> bool:

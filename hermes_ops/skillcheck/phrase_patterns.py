@@ -73,7 +73,7 @@ SETS = {
     "firm": "instructions|prompts?|directives?|guidelines|guardrails|programming|orders|system messages?",
     "user": "user|users|human|humans|operator|owner|person|customer|anyone|anybody|people|developer|them|"
     "him|her",
-    "secrets": r"id rsa|id ed25519|id ecdsa|private keys?|ssh (?:directory|folder|private keys?)|aws "
+    "secrets": r"id (?:rsa|ed25519|ecdsa)(?! pub\b)|private keys?|ssh (?:directory|folder|private keys?)|aws "
     r"credentials|(?:\w+ )?dot ?env files?|(?:\w+ )?env files?|the env|\.env|all (?:the "
     r")?environment variables|(?:full|entire|whole|complete|process) environment|environment "
     r"dump|output of (?:env|printenv|the env command)|etc shadow|etc passwd|keychain|browser "

@@ -130,7 +130,8 @@ PHRASES: tuple[Phrase, ...] = (
         "without the <user> s (?:knowledge|awareness|consent)",
         "if (?:the |your )?(?:user|human|operator|anyone|somebody|someone) (?:asks?|inquires?|questions?|"
         "complains?|notices) {8}(?:deny|lie|pretend|claim|act as if|feign|make up|say (?:that )?(?:you|it|"
-        "there) (?:do not|don t|did not|didn t|was|were|is|are|know))",
+        "there) (?:do not|don t|did not|didn t|was|were|is|are|know)"
+        r"(?! (?:\w+ ){0,3}(?:ai|assistant|bot|program|machine|model|agent|automated|computer)\b))",
         "<not> (?:include|leave|write|log|record|list|put) {3}(?:this|these|any trace|the above) "
         "{3}(?:summary|"
         "report|answer|reply|response|log|transcript) {3}<user>",
@@ -319,7 +320,7 @@ SCRIPTS: tuple[Phrase, ...] = tuple(
             "skill.exfiltrate",
             ERROR,
             "asks for private data to be sent away",
-            "(?:私钥|密钥|密码|凭证|环境变量|对话记录|id_rsa|\\.env)~(?:内容)?~(?:发送|上传|发到|提交)(?:到|至|给)",
+            "(?:私钥|密钥|密码|凭证|环境变量|对话记录|id_rsa|\\.env)(?!.{0,12}(?:请求头|标头|认证头|header))~(?:内容)?~(?:发送|上传|发到|提交)(?:到|至|给)",
         ),
     )
 )

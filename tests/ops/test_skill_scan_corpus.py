@@ -65,9 +65,10 @@ def test_clean_skills_raise_no_error_and_hardly_a_warning():
         (later_samples(), 0.90, 0.97),
         (strangers("first"), 0.75, 0.98),
         (strangers("variant"), 0.60, 0.98),
-        (strangers("unseen"), 0.20, 0.66),
+        (strangers("unseen"), 0.20, 0.76),
+        (strangers("latest"), 0.26, 0.82),
     ],
-    ids=["ours", "later", "strangers", "variants", "unseen"],
+    ids=["ours", "later", "strangers", "variants", "unseen", "latest"],
 )
 def test_malicious_skills_are_seen_in_every_disguise(tmp_path, dirty, least_errors, least_seen):
     assert len(dirty) >= 20
