@@ -1,4 +1,4 @@
-"""For all tests: the same generated examples in every run, and a collector that does not look through the suite.
+"""For all tests: the same generated examples in every run, and a collector that leaves the suite alone.
 
 Examples that nobody has seen are for scripts/fuzz-*, which set RANDOM_EXAMPLES.
 """
