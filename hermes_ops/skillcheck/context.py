@@ -9,7 +9,7 @@ ABOUT_ATTACKS = re.compile(
     r"\battack|malicious|\binject(?:ion|ed|s|ing)?\b|adversar|jailbreak|untrusted|suspicious|phish|red[ "
     r"-]?team|\bexploit|\bpayload|"
     r"\bthreat|vulnerab|hostile|hijack|poison|exfiltrat|pentest|\bctf\b|owasp|malware|tamper|\bevil\b|"
-    r"\brogue\b|compromis|red flags?|"
+    r"\brogue\b|compromis|red flags?|warning signs?|\bfraud|\bscams?\b|"
     r"attaque|angriff|angreif|bosartig|schadhaft|ataque|malicios|malveillan|injec|атак|вредонос|инъекц|"
     r"злоумыш|"
     r"攻击|攻擊|恶意|惡意|注入|越狱|攻撃|インジェクション|공격|악성|הזרק|תקיפ|זדונ|هجوم|حقن|خبيث|\batak|saldiri|serangan|\battacc"

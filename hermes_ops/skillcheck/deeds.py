@@ -102,7 +102,7 @@ def deeds(page: Document, topic: Topic) -> Iterator[Hit]:
             if not found:
                 continue
             first = start + min(found)[0]
-            is_code = not page.is_page or page.fence_at(first) is not None
+            is_code = not page.is_page or all(page.fence_at(start + one[0]) is not None for one in found)
             if not deed.is_prose and (not is_code or _FORBIDS.search(page.around(first, first + 1))):
                 continue
             done.add(deed.what)

@@ -56,6 +56,11 @@ _WARNS = re.compile(
     r"不要|опасн|危险|gefährlich|gefahrlich|peligros|dangereu"
 )  # fmt: skip
 
+_UNRUNNABLE = re.compile(
+    r"\bhxxps?:|\[\.\]|(?:^|\s)\.\.\.(?:\s|$)|https?://\.\.\.|(?:^|\s)<[a-z][a-z ]{2,30}>(?:\s|$)",
+    re.IGNORECASE,
+)
+
 
 def page_commands(document: Document, topic: Topic) -> list[Hit]:
     """The commands of a page: fenced blocks, code spans, lines of prose, and what the page does not show."""
@@ -76,7 +81,9 @@ def page_commands(document: Document, topic: Topic) -> list[Hit]:
             if found:
                 start = document.start_of(number)
                 near = f"{document.around(start, start)}\n{line.lower().replace(command.lower(), ' ')}"
-                excused = not document.has_orders and _is_warned(near, topic)
+                excused = not document.has_orders and (
+                    _is_warned(near, topic) or _is_cited(line, command, topic)
+                )
                 hits += _excused(hits_of(found, PAGE, document.path, number, [command]), excused)
     left = MAX_SNIPPETS
     for hidden in document.hidden:
@@ -214,6 +221,15 @@ def _prose_commands(text: str) -> Iterator[str]:
         found = _COMMAND.search(line)
         if found and re.search(r"[|$`><;&]| -\w|~/|://", found[1]):
             yield found[1].rstrip("\"'\u201d).")
+
+
+def _is_cited(line: str, command: str, topic: Topic) -> bool:
+    """Is a command the name of what a list of such things is about: "- `curl ... | bash`: a dropper"?
+
+    Only in a skill about security, or where the command is spelt so that nobody can run it.
+    """
+    listed = re.match(rf"\s{{0,8}}(?:[-*+|]|\d+\.)\s*`\s*{re.escape(command)}", line) is not None
+    return listed and (topic.is_security or topic.is_attacks or _UNRUNNABLE.search(command) is not None)
 
 
 def _is_warned(near: str, topic: Topic) -> bool:

@@ -67,8 +67,9 @@ def test_clean_skills_raise_no_error_and_hardly_a_warning():
         (strangers("variant"), 0.60, 0.98),
         (strangers("unseen"), 0.20, 0.76),
         (strangers("latest"), 0.26, 0.82),
+        (strangers("last"), 0.15, 0.60),
     ],
-    ids=["ours", "later", "strangers", "variants", "unseen", "latest"],
+    ids=["ours", "later", "strangers", "variants", "unseen", "latest", "last"],
 )
 def test_malicious_skills_are_seen_in_every_disguise(tmp_path, dirty, least_errors, least_seen):
     assert len(dirty) >= 20
