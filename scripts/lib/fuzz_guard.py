@@ -18,6 +18,7 @@ from hermes_ops.guard.shell.reader import read
 from tests.ops.guard.corpus_commands import commands
 from tests.ops.guard.generated_commands import script
 from tests.ops.guard.mutations import PIECES, mutated
+from tests.ops.guard.program_texts import program_text
 
 BAR = 0.050  # seconds of processor time for one text
 TRIES = 5  # how often a slow text is tried again: the least time counts, the others were the machine's
@@ -36,8 +37,10 @@ class Outcome:
 
 
 def text(of: random.Random, bases: list[str]) -> str:
-    """The next text: a base changed a little, a generated script, noise, or one thing many times."""
+    """The next text: one for a program, a base changed a little, a script, noise, or one thing many times."""
     kind = of.random()
+    if kind < 0.12:
+        return program_text(of)
     if kind < 0.55:
         return mutated(of.choice(bases), bases, of)
     if kind < 0.70:

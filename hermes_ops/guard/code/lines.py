@@ -143,7 +143,7 @@ def _tcl_words(line: str) -> list[str]:
             words.append(line[place + 1 : end])
             place = end + 1
         else:
-            match = re.compile(r"(?:\[[^\]]*\]|\\.|[^\s\\\[])+|.").match(line, place)
+            match = re.compile(r"(?:\[[^\]]{0,400}\]|\\.|[^\s\\\[])+|.").match(line, place)
             words.append(match.group() if match else letter)
             place = match.end() if match else place + 1
     return words
@@ -176,16 +176,35 @@ def _tcl_output(piece: str, words: list[str], acts: Acts) -> None:
         output.lose()
 
 
-def judge_tcl(code: str, acts: Acts, inner: bool = False) -> None:
+def _tcl_commands(line: str) -> list[str]:
+    """The commands of a line: it is parted at a ; behind which no brace or quotation mark closes first."""
+    commands, end, closes = [], len(line), False
+    for place in range(len(line) - 1, -1, -1):
+        letter = line[place]
+        if letter == ";" and not closes:
+            commands.append(line[place + 1 : end])
+            end = place
+        elif letter in '{}"':
+            closes = letter != "{"
+    return [line[:end], *reversed(commands)]
+
+
+_TCL_DEEPEST = 6
+
+
+def judge_tcl(code: str, acts: Acts, depth: int = 0) -> None:
     """Tcl and expect: exec, spawn, file delete, open |..., eval."""
     names: dict[str, str] = {}
-    if not inner and acts.given.printed is not None:
+    if depth > _TCL_DEEPEST:
+        acts.report("code.unread")
+        return
+    if not depth and acts.given.printed is not None:
         acts.given.printed.begin()
 
     def expanded(word: str) -> str:
         if re.fullmatch(r"\$(?:::)?env\(HOME\)(?:/.*)?", word):
             return (acts.home or "~") + word.partition(")")[2]
-        return re.sub(r"\$\{?(\w+)(?:\([^)]*\))?\}?", lambda match: names.get(match[1], UNKNOWN), word)
+        return re.sub(r"\$\{?(\w+)(?:\([^)]{0,80}\))?\}?", lambda match: names.get(match[1], UNKNOWN), word)
 
     globs = "[glob" in code
     code = _TCL_GLOB.sub(r"\1", re.sub(r"\\\n\s*", " ", code))
@@ -193,7 +212,7 @@ def judge_tcl(code: str, acts: Acts, inner: bool = False) -> None:
         line = line.strip()
         if not line or line[0] == "#":
             continue
-        pieces = [piece.strip() for piece in re.split(r";(?![^{\"]*[}\"])", line)]
+        pieces = [piece.strip() for piece in _tcl_commands(line)]
         pieces += re.findall(r"\[((?:exec|open|eval|file delete)[^\[\]]*)\]", line)
         if _TCL_BLOCK.match(line):
             pieces += re.findall(r"\{\s*((?:exec|spawn|file delete|eval|open)\b[^{}]*)\}", line)
@@ -225,10 +244,11 @@ def judge_tcl(code: str, acts: Acts, inner: bool = False) -> None:
                 elif len(words) > 2 and words[2][:1] in ("w", "a"):
                     acts.write(Value(words[1]))
             elif words[0] in ("eval", "uplevel", "subst") and len(words) > 1 and words[1].strip(UNKNOWN):
-                judge_tcl(" ".join(words[1:]), acts, True)
+                judge_tcl(" ".join(words[1:]), acts, depth + 1)
 
 
-_APPLE_TEXT = r"\"(?:[^\"\\]|\\.)*\"|[A-Za-z_]\w*|quoted form of"
+# A string that is never closed goes to the end, so that no text is searched twice.
+_APPLE_TEXT = r"\"(?:[^\"\\]|\\.)*(?:\"|\\?\Z)|[A-Za-z_]\w*|quoted form of"
 _APPLE_SHELL = re.compile(
     rf"\bdo shell script\s+(?P<text>(?:{_APPLE_TEXT})(?:\s*&\s*(?:{_APPLE_TEXT}))*)(?P<rest>[^\n]*)"
 )
@@ -237,10 +257,12 @@ _APPLE_SET = re.compile(
 )
 _APPLE_OFF = re.compile(
     r"\btell\s+(?:application|app)\s+\"?(?:System Events|Finder|loginwindow)\"?"
-    r"[^\n]*?(?:\bto\b|\n)\s*(?:shut down|restart)",
+    r"[^\n]{0,200}?(?:\bto\b|\n)\s{0,40}(?:shut down|restart)",
     re.IGNORECASE,
 )
-_APPLE_REMARK = re.compile(r"(?P<string>\"(?:[^\"\\]|\\.)*\")|--[^\n]*|\(\*.*?(?:\*\)|\Z)|#[^\n]*", re.DOTALL)
+_APPLE_REMARK = re.compile(
+    r"(?P<string>\"(?:[^\"\\]|\\.)*(?:\"|\\?\Z))|--[^\n]*|\(\*.*?(?:\*\)|\Z)|#[^\n]*", re.DOTALL
+)
 
 
 def judge_applescript(code: str, acts: Acts) -> None:
@@ -252,7 +274,7 @@ def judge_applescript(code: str, acts: Acts) -> None:
         pieces = []
         for piece in re.findall(_APPLE_TEXT, expression):
             if piece[0] == '"':
-                pieces.append(re.sub(r"\\(.)", r"\1", piece[1:-1]))
+                pieces.append(re.sub(r"\\(.)", r"\1", piece[1:].removesuffix('"')))
             elif piece != "quoted form of":
                 pieces.append(names.get(piece, UNKNOWN))
         return "".join(pieces)

@@ -235,7 +235,8 @@ class Names(Inputs):
         if self.language == "lua":
             while (token := self.peek(place - self.at + 1)) is not None and token.text == ",":
                 place += 2
-        while place < min(place + 6, len(self.tokens)):
+        last = min(place + 6, len(self.tokens))
+        while place < last:
             token = self.tokens[place]
             if token.kind == NAME and not self.is_skipped(token.text) and token.text[:1] != "@":
                 name = token.text

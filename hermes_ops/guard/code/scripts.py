@@ -13,7 +13,7 @@ from .script_acts import script_acts
 from .windows import judge_cmd, judge_powershell
 
 # Lines of commands are read up to here; behind it these words are for a person to look at.
-LIMIT = 24_000
+LIMIT = 10_000
 _RISKY = re.compile(
     r"\b(?:rm|rd|ri|del|rmdir|remove-item|iex|invoke-expression|exec|spawn|file delete|do shell script"
     r"|format|curl|wget)\b",

@@ -11,7 +11,7 @@ import re
 from ..judge.invocation import UNKNOWN
 from ..rules.names import names
 
-_DEEPEST, _MOST_STEPS, _MOST_PIECES = 6, 300, 8
+_DEEPEST, _MOST_STEPS, _MOST_PIECES, _MOST_NAMES = 6, 300, 8, 16
 LONGEST_NAME, LONGEST_PATH = 60, 1_000
 # What the languages call the home of the user.
 _ENVIRONMENT = (
@@ -46,6 +46,8 @@ _SAME = names(
     "io.file truepath ensure-directory-pathname parse-namestring expandtilde"
 )
 _HOLDS = names("readdir ls ls! listdir list_dir list_dir! directory-list directory-files list-dir children")
+# What joins a name with what it is set to.
+_BINDS = r"(?:\s{0,4}(?::=|<-|=(?!=)|∈)\s{0,4}|\s{1,4}in\s{1,4}|\s{1,4}(?=[(\"]))"
 _JOINERS = frozenset(("</>", "/"))
 
 
@@ -55,6 +57,7 @@ class Speller:
     def __init__(self, code: str) -> None:
         self.code = code
         self.left = _MOST_STEPS
+        self._bindings: dict[str, int] = {}  # by name: where what it is set to begins, -1 for nowhere
 
     def spelled(self, at: int, depth: int = 0) -> tuple[str, int] | None:
         """The path that an expression at a place comes to, with "~" for the home, and where it ends."""
@@ -135,9 +138,13 @@ class Speller:
         self.left -= 1
         if len(name) > LONGEST_NAME or depth > _DEEPEST or self.left < 0:
             return None
-        signs = r"(?:\s{0,4}(?::=|<-|=(?!=)|∈)\s{0,4}|\s{1,4}in\s{1,4}|\s{1,4}(?=[(\"]))"
-        place = re.search(rf"(?<![\w.$-]){re.escape(name)}{signs}", self.code)
-        found = self.spelled(place.end(), depth + 1) if place is not None else None
+        if name not in self._bindings:
+            if len(self._bindings) >= _MOST_NAMES:
+                return None
+            place = re.search(rf"(?<![\w.$-]){re.escape(name)}{_BINDS}", self.code)
+            self._bindings[name] = place.end() if place is not None else -1
+        begin = self._bindings[name]
+        found = self.spelled(begin, depth + 1) if begin >= 0 else None
         return None if found is None else (found[0], end)
 
     def held(self) -> str | None:

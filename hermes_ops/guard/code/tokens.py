@@ -65,7 +65,7 @@ SYNTAX: dict[str, Syntax] = {
     ),
     "perl": Syntax(
         comments=r"#[^\n]*|^=\w+.*?(?:^=cut[^\n]*|\Z)|^__END__.*",
-        name=rf"[$@%&*]+(?:\{{\^?\w+\}}|{_QUALIFIED}|[0-9]+|[!_@&/\\;,.])|{_QUALIFIED}",
+        name=rf"[$@%&*]{{1,8}}(?:\{{\^?\w+\}}|{_QUALIFIED}|[0-9]+|[!_@&/\\;,.])|{_QUALIFIED}",
         interpolation=r"\$\{?(?P<code>[A-Za-z_]\w*(?:\{[^{}\"]*\}|->\{[^{}\"]*\}|\[-?\d+\])?)\}?"
         r"|@\{\[(?P<code2>.*?)\]\}|@(?P<code3>ARGV|F|_)\b",
         backtick="shell",

@@ -28,10 +28,7 @@ _WHEN = {
 }
 _LONGEST_CALL = 200
 # Folders that have a method to remove them.
-_FOLDER = re.compile(
-    r"(?<![\w])(?:new\s+)?(?:[\w.]{1,40}\.)?"
-    r"(?:File|Directory|Paths\.get|Path\.of|Path)\(\s{0,4}"
-)
+_FOLDER = re.compile(r"(?<!\w)(?:File|Directory|Paths\.get|Path\.of|Path)\(\s{0,4}")
 _METHOD = re.compile(
     r"[\s)]{0,6}(?:!!)?\.(?:toFile\(\)\.)?(?:deleteDir|deleteRecursively|removeRecursively|deleteTree"
     r"|delete(?:Sync)?\(\s{0,4}recursive:\s{0,4}true)"

@@ -118,7 +118,7 @@ def _number(walk: Walk, fd: str) -> str:
     if fd.isdigit():
         return fd
     value = walk.parameter(fd)
-    if value is not None and value.text.isdigit() and int(value.text) >= _FIRST_NAMED:
+    if value is not None and value.text.isdigit() and int(value.text[:9]) >= _FIRST_NAMED:
         return value.text
     walk.numbers += 1
     number = str(_FIRST_NAMED + walk.numbers)

@@ -207,7 +207,7 @@ def _set(walk: Walk, call: Invocation) -> Stream | None:
 
 def _shift(walk: Walk, call: Invocation) -> Stream:
     count = call.argv[1].text if len(call.argv) > 1 else "1"
-    number = int(count) if count.isdigit() else 1
+    number = int(count[:9]) if count.isdigit() else 1
     walk.state.positionals = tuple(words[number:] for words in walk.state.positionals)
     return NOTHING
 

@@ -138,7 +138,7 @@ def _converted(kind: str, value: str, precision: str | None) -> str:
         number = _number(value)
         value = {"o": f"{number:o}", "x": f"{number:x}", "X": f"{number:X}"}.get(kind, str(number))
     elif kind in "sb" and precision is not None:
-        length = int(precision) if precision.lstrip("-").isdigit() else 0
+        length = int(precision[:9]) if precision.lstrip("-").isdigit() else 0
         value = value[:length] if length >= 0 else value
     return value
 

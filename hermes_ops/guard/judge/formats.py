@@ -19,25 +19,35 @@ if TYPE_CHECKING:
 
 Fill = Mapping[str, str]
 
-_DATE = re.compile(r"%[-_0^#+]*\d*:{0,3}[EO]?([A-Za-z%])")
-_STAT = re.compile(r"%[-+ #0']*\d*(?:\.\d+)?[HL]?([A-Za-z%])")
-_NUMBER = re.compile(r"%[-+ #0']*\d*(?:\.\d+)?(?:[lL])?([aefgAEFG%])")
-_GIT = re.compile(r"%(x[0-9A-Fa-f]{2}|C\([^)]*\)|C\w+|[a-z]?\([^)]*\)|[aceGgrt][A-Za-z]|[A-Za-z%])")
-_CURL = re.compile(r"%(\{[^}]*\}|%)|\\([nrt])")
-_WORDS = re.compile(r"[^\W\d_][^\n]*[ \t]|[ \t][^\n]*[^\W\d_]")
+LONGEST_FORM = 4_000
+
+_DATE = re.compile(r"%[-_0^#+]{0,8}\d{0,8}:{0,3}[EO]?([A-Za-z%])")
+_STAT = re.compile(r"%[-+ #0']{0,8}\d{0,8}(?:\.\d{1,8})?[HL]?([A-Za-z%])")
+_NUMBER = re.compile(r"%[-+ #0']{0,8}\d{0,8}(?:\.\d{1,8})?(?:[lL])?([aefgAEFG%])")
+_GIT = re.compile(
+    r"%(x[0-9A-Fa-f]{2}|C\([^)]{0,60}\)|C\w{1,20}|[a-z]?\([^)]{0,120}\)|[aceGgrt][A-Za-z]|[A-Za-z%])"
+)
+_CURL = re.compile(r"%(\{[^}]{0,60}\}|%)|\\([nrt])")
 _MOST_LINES = 12
 
 
 def filled(form: str, conversion: re.Pattern[str], known: Fill) -> str | None:
     """A format with its conversions filled in; None where its own part is no words and not all is known."""
+    if len(form) > LONGEST_FORM:
+        return None
 
     def one(found: re.Match[str]) -> str:
         return known.get(found[1] or found[0], UNKNOWN)
 
     text = conversion.sub(one, form)
-    if UNKNOWN in text and not _WORDS.search(conversion.sub("", form)):
+    if UNKNOWN in text and not any(map(_has_words, conversion.sub("", form).split("\n"))):
         return None
     return text
+
+
+def _has_words(line: str) -> bool:
+    """Are there a letter and a blank, so that it may be a command with an argument?"""
+    return (" " in line or "\t" in line) and any(map(str.isalpha, line))
 
 
 def _option(call: Invocation, short: str, *names: str) -> Iterator[str]:

@@ -276,7 +276,7 @@ def fgrep(given: Given, text: str) -> str | None:
 
 
 def fold(given: Given, text: str) -> str | None:
-    width = given.value("w", "80")
+    width = given.value("w", "80")[:9]
     if not width.isdigit() or not int(width) or "\t" in text or "\b" in text or not text.isascii():
         return None
     size = int(width)
@@ -327,13 +327,13 @@ def column(given: Given, text: str) -> str | None:
 
 
 def expand(given: Given, text: str) -> str | None:
-    width = given.value("t", "8")
+    width = given.value("t", "8")[:9]
     return text.expandtabs(int(width)) if width.isdigit() and 0 < int(width) < 100 else None
 
 
 def fmt(given: Given, text: str) -> str | None:
     """Paragraphs that fit into one line each; how others are broken is not followed."""
-    width = given.value("w", "75")
+    width = given.value("w", "75")[:9]
     if not given.only("w") or not width.isdigit() or re.search(r"(?m)^[ \t]", text):
         return None
     paragraphs = [" ".join(paragraph.split()) for paragraph in re.split(r"\n{2,}", text.strip("\n"))]

@@ -39,7 +39,7 @@ class _Options:
 
     def number(self, letter: str) -> int | None:
         value = self.values.get(letter, "")
-        return int(value) if value.isdigit() else None
+        return int(value) if value.isdigit() and len(value) < 10 else None
 
 
 def _input(walk: Walk, call: Invocation, options: _Options) -> Stream:

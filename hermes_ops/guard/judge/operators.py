@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _GLOB_LETTER = re.compile(r"[*?\[\]]+")
 _PLAIN = re.compile(r"[\w@%+=:,./-]+")
-_NUMBER = re.compile(r"\s*-?\d+\s*")
+_NUMBER = re.compile(r"\s*-?\d{1,18}\s*")
 
 
 def operate(walk: Walk, part: Param, value: Arg) -> Arg:

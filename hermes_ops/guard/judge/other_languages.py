@@ -43,7 +43,7 @@ _STARTS = re.compile(
 )
 _STRING = re.compile(r"\"((?:\\.|[^\"\\\n])*)\"|'((?:\\.|[^'\\\n])*)'|`([^`'\n]*)[`']", re.DOTALL)
 # Lines that the prompt of a language gives to a shell: `! command` of gnuplot, `:! command` of GHCi.
-_TO_SHELL = re.compile(r"^\s*:?!\s*(.+)|%sh\{([^}]*)\}", re.MULTILINE)
+_TO_SHELL = re.compile(r"^[ \t]{0,40}:?![ \t]{0,40}(.+)|%sh\{([^}]*)\}", re.MULTILINE)
 # Comments of C and its like. Strings come first: what looks like a comment in one stays. What is not closed
 # goes to the end, so that no text is searched twice.
 _COMMENTS = re.compile(
@@ -74,10 +74,14 @@ def as_word(path: str) -> str:
 
 
 def texts(code: str) -> Iterator[str]:
-    """The shell texts that code of any language may run: its strings, and the strings of a line as words."""
-    code = code[:LONGEST]
-    left = MOST_TEXTS
+    """The shell texts that code of any language may run, and the removals that it spells out."""
     yield from removals(code)
+    yield from _strings(code[:LONGEST])
+
+
+def _strings(code: str) -> Iterator[str]:
+    """The strings of code that may be commands, and the strings of a line as the words of one."""
+    left = MOST_TEXTS
     for found in _TO_SHELL.finditer(code):
         left -= 1
         yield found[1] or found[2]
@@ -132,7 +136,7 @@ def printed(text: Arg) -> Stream | None:
 
 def code(walk: Walk, text: Arg) -> None:
     """Judge the commands in code of a language without a judge."""
-    for command in texts(text.text):
+    for command in _strings(text.text[:LONGEST]):
         # A string may as well be data: what must never run is not written down for fun beside `system`.
         walk.findings.extend(found for found in walk.captured(command) if found.verdict == Verdict.BLOCK)
     for command in removals(text.text):

@@ -69,7 +69,7 @@ class Scope:
         if name == "OLDPWD":
             return Arg(self.folder().previous or "/" + UNKNOWN)
         if name.isascii() and name.isdigit():
-            number = int(name)
+            number = int(name[:9])
             if number == 0:
                 return Arg(self.state.zeroth)
             positional = self.positional()

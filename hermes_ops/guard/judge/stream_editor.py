@@ -10,8 +10,8 @@ from . import regular
 LONGEST = 65536
 LONGEST_LINE = 4096  # that a substitution may make
 MOST_COMMANDS = 20
-_PLAIN_ADDRESS = re.compile(r"(\d+)~(\d+)|(\d+)|(\$)")
-_SECOND_ADDRESS = re.compile(r"\+(\d+)|(\d+)|(\$)")
+_PLAIN_ADDRESS = re.compile(r"(\d{1,9})~(\d{1,9})|(\d{1,9})(?!\d)|(\$)")
+_SECOND_ADDRESS = re.compile(r"\+(\d{1,9})(?!\d)|(\d{1,9})(?!\d)|(\$)")
 _FLAGS = re.compile(r"([gpiIM0-9]*)(?:w[ \t]*([^\n]*))?")
 
 
@@ -312,7 +312,7 @@ class _Run:
 
     def substituted(self, step: Step, line: str) -> str:
         digits = "".join(letter for letter in step.flags if letter.isdigit())
-        wanted = int(digits) if digits else 1
+        wanted = int(digits[:9]) if digits else 1
         everywhere = "g" in step.flags
         seen = 0
 
