@@ -6,9 +6,8 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
-from ..rules import stores
+from ..rules import find_tests, stores
 from ..rules.artefacts import is_artefact
-from ..rules.finding import is_denied
 from ..rules.names import names as listed
 from ..rules.paths import Place, locate
 from . import danger, decode, flows
@@ -169,30 +168,36 @@ def found(words: list[Arg]) -> tuple[list[Arg], str | None]:
             roots.append(words[at])
         at += 1
     texts = [word.text for word in words]
-    if all(text == "-maxdepth" for text in _narrowing(texts)):
+    scopes = find_tests.branches(texts)
+    if any(all(text == "-maxdepth" for text in _narrowing(texts, *scope)) for scope in scopes):
         return roots or [Arg(".")], None
-    return roots or [Arg(".")], _name_of_all(texts)
+    return roots or [Arg(".")], _name_of_all(texts, scopes)
 
 
 _NAMES = listed("-name -iname -path -ipath -wholename")
+_WEAK_WHEN_DENIED = _NAMES | {"-empty"}
 
 
-def _narrowing(texts: list[str]) -> list[str]:
+def _narrowing(texts: list[str], begin: int, end: int) -> list[str]:
     """The tests that leave some of the files; nearly everything has not one certain name."""
     return [
-        text
-        for at, text in enumerate(texts)
-        if _NARROWS.match(text) and not (text in _NAMES and is_denied(texts, at))
+        texts[at]
+        for at in range(begin, end)
+        if _NARROWS.match(texts[at])
+        and not (texts[at] in _WEAK_WHEN_DENIED and find_tests.is_denied(texts, at))
     ]
 
 
-def _name_of_all(texts: list[str]) -> str:
+def _name_of_all(texts: list[str], scopes: list[tuple[int, int]]) -> str:
     """The name that stands for whatever find prints; "" where the tests of names leave that open."""
-    at_names = [at for at, text in enumerate(texts[:-1]) if text in ("-name", "-iname")]
-    named = [texts[at + 1] for at in at_names if not is_denied(texts, at)]
+    named = []
+    for begin, end in scopes:
+        places = [at for at in range(begin, end - 1) if texts[at] in ("-name", "-iname")]
+        if not places or any(find_tests.is_denied(texts, at) for at in places):
+            return ""
+        named += [texts[at + 1] for at in places]
     # Of several names each may be the one: they are alike where a build makes them all.
-    alike = len(named) == 1 or all(is_artefact([name]) for name in named)
-    return named[0] if len(named) == len(at_names) > 0 and alike else ""
+    return named[0] if len(named) == 1 or all(is_artefact([name]) for name in named) else ""
 
 
 def _find(walk: Walk, call: Invocation) -> Stream:
@@ -201,7 +206,10 @@ def _find(walk: Walk, call: Invocation) -> Stream:
         return flows.ANYTHING
     roots, name = found(call.argv)
     end = decode.ZERO if "-print0" in texts else "\n"
-    narrowed = any(not _NARROWS_LITTLE.match(text) for text in _narrowing(texts))
+    narrowed = all(
+        any(not _NARROWS_LITTLE.match(text) for text in _narrowing(texts, *scope))
+        for scope in find_tests.branches(texts)
+    )
     lines = []
     for root in sorted(roots, key=danger.of_value, reverse=True)[:4]:
         if not root.text:

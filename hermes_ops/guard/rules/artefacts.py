@@ -19,7 +19,7 @@ _MADE = names(
     "elm-stuff storybook-static test-results playwright-report .sass-cache .eslintcache "
     ".stylelintcache .webpack .rpt2_cache .fusebox .vite .astro .remix .cxx .bloop .metals bazel-bin "
     "bazel-out bazel-testlogs buck-out _site .jekyll-cache .phpunit.result.cache allure-results "
-    "lcov-report .coverage_cache .pdm-build .scannerwork .gocache .cargo-target"
+    "lcov-report nimcache .coverage_cache .pdm-build .scannerwork .gocache .cargo-target"
 )
 # Artefacts when the path is given from the project's folder, or ends in them.
 _OFTEN = names(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from ..judge.invocation import FOUND, FOUND_ALL, UNKNOWN, Arg, Invocation
 from ..verdict import Found, Verdict
-from . import artefacts
+from . import artefacts, find_tests
 from .emptying import EMPTIED_ALL, is_spared
 from .few import few
 from .hermes_state import Part, part_of
@@ -38,11 +39,41 @@ _NARROWING = names(
     "-nogroup -broken"
 )
 _NAMES = frozenset({"-name", "-iname", "-path", "-ipath", "-wholename"})
+_WEAK_WHEN_DENIED = _NAMES | {"-empty"}
 _RUN = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _REMOVERS = names("rm unlink shred srm rimraf wipe")
 _MODES = names("chmod chown chgrp chattr setfacl")
 _DATA = frozenset({"/srv", "/opt", "/mnt", "/media"})
 _GLOBAL = frozenset({"-H", "-L", "-P"})
+
+
+class _Reach(NamedTuple):
+    """What an action of find gets: not all files, only what a build makes again, only files of one's own."""
+
+    narrowed: bool
+    only_junk: bool
+    own: bool
+
+
+def _reach(words: list[str], at: int, takes_empty: bool) -> _Reach:
+    scope = range(find_tests.joined(words, at), at)
+    # What is found but for one name, or but for what is empty, is nearly everything.
+    kept = [
+        place
+        for place in scope
+        if not (words[place] in _WEAK_WHEN_DENIED and find_tests.is_denied(words, place))
+    ]
+    named = [words[place + 1] for place in kept if words[place] in _NAMES and place + 1 < at]
+    tests = {words[place] for place in kept}
+    only_junk = bool(named) and (
+        all(artefacts.is_junk_pattern(name.rpartition("/")[2] or name) for name in named)
+        or all(_in_artefacts(name) for name in named)
+    )
+    return _Reach(
+        not _NARROWING.isdisjoint(tests),
+        only_junk or (takes_empty and "-empty" in tests),
+        bool(named) and all(map(_is_a_name, named)),
+    )
 
 
 def _find(invocation: Invocation) -> Iterator[Found]:
@@ -58,23 +89,12 @@ def _find(invocation: Invocation) -> Iterator[Found]:
         return
     recursive = deletes or any(name in _REMOVERS and "r" in options.lower() for name, options in runs)
     roots = _roots(arguments)
-    tests = [argument.text for argument in arguments]
-    # What is found but for one name is nearly everything.
-    positive = [test for index, test in enumerate(tests) if test not in _NAMES or not is_denied(tests, index)]
-    narrowed = not _NARROWING.isdisjoint(positive)
-    named = [
-        tests[index + 1]
-        for index, test in enumerate(tests[:-1])
-        if test in _NAMES and not is_denied(tests, index)
-    ]
-    only_junk = bool(named) and all(
-        artefacts.is_junk_pattern(name.rpartition("/")[2] or name) for name in named
-    )
-    only_junk = only_junk or (bool(named) and all(_in_artefacts(name) for name in named))
-    own = bool(named) and all(map(_is_a_name, named))
-    only_junk = only_junk or (
-        "-empty" in tests and recursive and not any(name in _REMOVERS for name, _ in runs)
-    )
+    words = [argument.text for argument in arguments]
+    acts = [at for at, word in enumerate(words) if word in _RUN or word == "-delete"]
+    reach = [_reach(words, at, recursive and words[at] == "-delete") for at in acts]
+    narrowed = all(each.narrowed for each in reach)
+    only_junk = all(each.only_junk for each in reach)
+    own = all(each.own for each in reach)
     for root in roots:
         where = located(invocation, root)
         shown = root.text.replace(UNKNOWN, "?")
@@ -89,23 +109,6 @@ def _find(invocation: Invocation) -> Iterator[Found]:
             yield from _removed(invocation, where, shown, narrowed, only_junk)
         elif moves or empties:
             yield from _taken(invocation, where, shown, narrowed, EMPTIED_ALL if empties else MOVED_SYSTEM)
-
-
-_MOST_BACK = 64  # words of a group that are looked back over
-
-
-def is_denied(tests: Sequence[str], at: int) -> bool:
-    """Does a test of find stand behind a `!`, or in a group that does?"""
-    closed = 0
-    for before in range(at - 1, max(-1, at - _MOST_BACK), -1):
-        word = tests[before]
-        if word == ")":
-            closed += 1
-        elif word == "(":
-            closed -= 1
-        if tests[before] in ("!", "-not") and (before == at - 1 or (closed < 0 and tests[before + 1] == "(")):
-            return True
-    return False
 
 
 _OWN = frozenset((Place.WORK, Place.CURRENT, Place.PARENT))

@@ -268,14 +268,35 @@ def _git(invocation: Invocation) -> Iterator[Found]:
             yield (git_tree.CLEANED if worse else rule).found(invocation.part)
     if _runs(verb, rest):
         yield RUNS.found(invocation.part)
-    if verb == "add":
-        forced = has(rest, "f", "--force")
-        for argument in plain(rest):
-            held = argument.source if SECRET in argument.taint else None
-            if forced and not held:
-                held = secret_of(argument.text, invocation.cwd, invocation.home, invocation.hermes_home)
+    if verb in ("add", "stage", "update-index", "commit", "tag", "notes"):
+        yield from _added(invocation, verb, rest)
+
+
+_MESSAGES = names("-F --file")
+
+
+def _added(invocation: Invocation, verb: str, rest: list[Arg]) -> Iterator[Found]:
+    """Files of credentials that are put under version control, or whose text is made a message."""
+    forced = has(rest, "f", "--force") or verb == "update-index"
+    for at, argument in enumerate(rest):
+        name, equals, value = argument.text.partition("=")
+        is_message = at > 0 and rest[at - 1].text in _MESSAGES
+        path = value if equals and name in _MESSAGES else argument.text
+        held = argument.source if SECRET in argument.taint else None
+        if not held and (is_message or path != argument.text or (forced and argument.text[:1] != "-")):
+            held = secret_of(path, invocation.cwd, invocation.home, invocation.hermes_home)
+        if held:
+            yield SECRET_ADDED.found(invocation.part, held)
+            return
+    if has(rest, "", "--pathspec-from-file") and invocation.stdin.text:
+        for line in invocation.stdin.text.split("\n")[:_MOST_LINES]:
+            held = secret_of(line, invocation.cwd, invocation.home, invocation.hermes_home)
             if held:
                 yield SECRET_ADDED.found(invocation.part, held)
+                return
+
+
+_MOST_LINES = 40
 
 
 def _other(invocation: Invocation) -> Iterator[Found]:

@@ -7,6 +7,9 @@ import re
 from ..judge.invocation import KEPT, SECRET, Invocation
 from .names import names
 
+# A kind of a cluster's objects, alone or in a list, with the name of one or without: secret/app, cm,secrets.
+_SECRETS = "secrets of a cluster"
+_OF_SECRETS = re.compile(r"(?:[\w.-]+,){0,20}secrets?(?:[./,][\w.,/-]*)?")
 _Verbs = tuple[tuple[str, ...], ...]
 _HELPERS = names(
     "docker-credential-desktop docker-credential-osxkeychain docker-credential-secretservice "
@@ -20,7 +23,7 @@ _VERBS: dict[str, _Verbs] = {
     "secret-tool": (("lookup",), ("search",)),
     "pass": (("show",),),
     "gopass": (("show",), ("cat",)),
-    "op": (("read",), ("item", "get"), ("document", "get")),
+    "op": (("read",), ("item", "get"), ("document", "get"), ("inject",)),
     "bw": (("get",), ("export",), ("list",)),
     "rbw": (("get",),),
     "lpass": (("show",), ("export",)),
@@ -37,8 +40,9 @@ _VERBS: dict[str, _Verbs] = {
     ),
     "gcloud": (("secrets", "versions", "access"), ("iam", "service-accounts", "keys", "create")),
     "az": (("keyvault", "secret", "show"), ("account", "get-access-token")),
-    "kubectl": (("get", "secret"), ("get", "secrets"), ("view-secret",)),
-    "oc": (("get", "secret"), ("get", "secrets"), ("whoami", "-t")),
+    "kubectl": (("get", _SECRETS), ("view-secret",)),
+    "oc": (("get", _SECRETS),),
+    "sops": (("decrypt",),),
     "doppler": (("secrets", "download"), ("secrets", "get")),
     "chamber": (("read",), ("export",)),
     "infisical": (("export",), ("secrets",)),
@@ -51,12 +55,17 @@ _VERBS: dict[str, _Verbs] = {
 }
 NAMES = frozenset(_VERBS)
 # With these the whole store comes out, not the one credential that was asked for.
-_WHOLE = names("export dump-keychain list download secret secrets view-secret")
+_WHOLE = names("export dump-keychain list download secrets view-secret") | {_SECRETS}
 _ONE, _ALL = frozenset((KEPT,)), frozenset((SECRET,))
 
 _VALUED = names(
     "-n --namespace --context --profile --region --project --cluster --kubeconfig --subscription -a "
-    "-s -c --vault --account --secret --output -o"
+    "-s -c --vault --account --secret --output -o --session --config --in-file -i --input-type"
+)
+# What pass does when it is not asked to do anything else is to show an entry.
+_PASS_VERBS = names(
+    "init ls list grep find search show insert add edit generate rm remove delete mv rename cp copy git "
+    "help version otp"
 )
 # An output of kubectl with the values in it; a template of the metadata alone is none.
 _SHOWS_VALUES = re.compile(
@@ -66,17 +75,19 @@ _SHOWS_VALUES = re.compile(
 
 def taint(invocation: Invocation) -> frozenset[str]:
     """What the output of a command carries that prints what a store keeps; empty for any other."""
-    verbs = _VERBS.get(invocation.name, ())
+    name = invocation.name
     given = tuple(argument.text for argument in invocation.operands(_VALUED))
-    verb = next((verb for verb in verbs if given[: len(verb)] == verb), None)
+    words = invocation.words()
+    if name == "pass" and given and given[0] not in _PASS_VERBS:
+        given = ("show", *given)
+    elif name == "sops" and invocation.has("d", "--decrypt"):
+        given = ("decrypt", *given)
+    elif name in ("kubectl", "oc"):
+        given = tuple(_SECRETS if _OF_SECRETS.fullmatch(word) else word for word in given)
+    verb = next((verb for verb in _VERBS.get(name, ()) if given[: len(verb)] == verb), None)
     if verb is None:
         return frozenset()
-    words = invocation.words()
-    if (
-        invocation.name in ("kubectl", "oc")
-        and verb[0] == "get"
-        and not any(map(_SHOWS_VALUES.search, words))
-    ):
+    if verb[-1] == _SECRETS and not any(map(_SHOWS_VALUES.search, words)):
         # A list of names shows no values.
         return frozenset()
     if verb[0] == "ssm" and "--with-decryption" not in words:
