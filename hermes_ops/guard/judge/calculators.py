@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from .walk import Walk
 
 LONGEST = 8_000
-_MOST_STEPS, _MOST_BITS = 2_000, 1 << 16
+# A program may print a thousand letters as one number; longer strings count for many steps.
+_MOST_STEPS, _MOST_BITS, _LETTERS_A_STEP = 2_000, 1 << 13, 100
 
 
 class _Unfollowed(Exception):
@@ -49,6 +50,10 @@ def _programs(walk: Walk, call: Invocation, short: str, long: str) -> str | None
     return text if len(text) <= LONGEST and UNKNOWN not in text else None
 
 
+class _Full(Exception):
+    """More is printed than is read."""
+
+
 _DC_NUMBER = re.compile(r"_?[0-9A-F]+")
 _DC_BINARY: dict[str, Callable[[int, int], int]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.floordiv, "%": operator.mod,
@@ -64,7 +69,13 @@ class _Stack:
         self.registers: dict[str, list[_Held]] = {}
         self.printed: list[str] = []
         self.base, self.shown_in = 10, 10
-        self.steps = _MOST_STEPS
+        self.steps, self.left = _MOST_STEPS, decode.LONGEST
+
+    def put(self, text: str) -> None:
+        self.printed.append(text)
+        self.left -= len(text)
+        if self.left < 0:
+            raise _Full
 
     def pop(self) -> _Held:
         if not self.held:
@@ -99,6 +110,7 @@ class _Stack:
                 at = number.end()
             elif letter == "[":
                 end = _closing(text, at)
+                self.steps -= (end - at) // _LETTERS_A_STEP
                 self.held.append(text[at + 1 : end])
                 at = end + 1
             elif letter in "slSL":
@@ -135,14 +147,15 @@ class _Stack:
     def _command(self, letter: str, depth: int) -> None:
         held = self.held
         if letter in "pn" and held:
-            self.printed.append(self.shown(held[-1]) + ("\n" if letter == "p" else ""))
+            self.put(self.shown(held[-1]) + ("\n" if letter == "p" else ""))
             if letter == "n":
                 held.pop()
         elif letter == "P":
             value = self.pop()
-            self.printed.append(value if type(value) is str else _bytes(int(value)))
+            self.put(value if type(value) is str else _bytes(int(value)))
         elif letter == "f":
-            self.printed.extend(self.shown(value) + "\n" for value in reversed(held))
+            for value in reversed(held):
+                self.put(self.shown(value) + "\n")
         elif letter == "a":
             value = self.pop()
             held.append(chr(value & 0xFF) if type(value) is int else str(value)[:1])
@@ -213,6 +226,8 @@ def _dc(walk: Walk, call: Invocation) -> str | None:
     stack = _Stack()
     try:
         stack.run(text)
+    except _Full:
+        pass  # what was printed until then is read, and that it goes on is said
     except _Unfollowed:
         return None
     return decode.bounded("".join(stack.printed))

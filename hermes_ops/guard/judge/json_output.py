@@ -64,7 +64,7 @@ def _jq(walk: Walk, call: Invocation) -> str | None:
             each if raw and isinstance(each, str) else of.encoded(each, indent, "a" in flags)
             for each in results
         ]
-    except (of.Unfollowed, RecursionError):
+    except (of.Unfollowed, ValueError, RecursionError):
         return None
     text = "".join(line + end for line in lines).replace("\0", decode.ZERO)
     # Half a pair of surrogates is no letter that could be written.

@@ -15,7 +15,7 @@ from . import json_values as of
 from .invocation import UNKNOWN
 
 LONGEST_PROGRAM = 2_000
-_DEEPEST, _MOST_STEPS = 30, 4_000
+_DEEPEST, _MOST_STEPS, _LETTERS_A_STEP = 30, 4_000, 100
 Variables = dict[str, Any]
 Step = Callable[[Any, Variables], list[Any]]
 
@@ -79,7 +79,7 @@ class _Reader:
     def chained(self, first: Step, second: Step) -> Step:
         def step(value: Any, names: Variables) -> list[Any]:
             values = first(value, names)
-            self.spend(len(values))
+            self.weigh(values)
             return [last for each in values for last in second(each, names)][: of.MOST_VALUES]
 
         return step
@@ -89,12 +89,16 @@ class _Reader:
         if self.left < 0:
             raise of.Unfollowed
 
+    def weigh(self, values: list[Any]) -> None:
+        """Count what the next step is given: a long text counts for many values."""
+        self.spend(sum(1 + len(each) // _LETTERS_A_STEP if type(each) is str else 1 for each in values))
+
     def bound(self, first: Step, name: str, rest: Step) -> Step:
         """EXPRESSION as $name | REST"""
 
         def step(value: Any, names: Variables) -> list[Any]:
             values = first(value, names)
-            self.spend(len(values))
+            self.weigh(values)
             return [last for each in values for last in rest(value, {**names, name: each})][: of.MOST_VALUES]
 
         return step
@@ -204,7 +208,8 @@ class _Reader:
                 return self.string(found["format"])
             return _called(found["format"], [])
         if found["number"]:
-            number = float(found["number"]) if "." in found["number"] else int(found["number"])
+            digits = found["number"]
+            number = of.small(float(digits) if "." in digits else int(digits))
             return lambda value, names: [number]
         if found["variable"]:
             return _variable(found["variable"])
@@ -279,7 +284,7 @@ class _Reader:
                 start = self.at
 
         def step(value: Any, names: Variables) -> list[Any]:
-            return ["".join(of.text_of(of.one(piece(value, names))) for piece in pieces)]
+            return [of.short("".join(of.text_of(of.one(piece(value, names))) for piece in pieces))]
 
         return step
 
@@ -341,7 +346,10 @@ def _sliced(step: Step, first: Step | None, last: Step | None) -> Step:
 
 
 def _formed(form: str, inner: Step) -> Step:
-    return lambda value, names: [of.FUNCTIONS[form](each) for each in inner(value, names)]
+    function = of.FUNCTIONS.get(form)
+    if function is None:
+        raise of.Unfollowed
+    return lambda value, names: [function(each) for each in inner(value, names)]
 
 
 def _called(name: str, arguments: list[Step]) -> Step:
@@ -361,5 +369,5 @@ def evaluated(program: str, inputs: list[Any], variables: Variables) -> list[Any
     try:
         step = _Reader(program).whole()
         return [last for each in inputs[: of.MOST_VALUES] for last in step(each, variables)]
-    except (of.Unfollowed, ValueError, TypeError, OverflowError, RecursionError):
+    except (of.Unfollowed, ValueError, TypeError, LookupError, ArithmeticError, RecursionError):
         return None

@@ -11,6 +11,7 @@ from . import decode
 
 LONGEST_INPUT = 20_000
 MOST_VALUES, LONGEST_TEXT = 64, 8_000
+_LARGEST = 10**15
 
 
 class Unfollowed(Exception):
@@ -49,6 +50,20 @@ def encoded(value: Any, indent: int | None = None, ascii_only: bool = False) -> 
     return "".join(pieces)
 
 
+def short(text: str) -> str:
+    """A text that was put together, where it is not too long."""
+    if len(text) > LONGEST_TEXT:
+        raise Unfollowed
+    return text
+
+
+def small(number: Any) -> Any:
+    """A number that was computed, where it is one that jq writes digit by digit."""
+    if not -_LARGEST <= number <= _LARGEST:
+        raise Unfollowed
+    return number
+
+
 def items_of(value: Any) -> list[Any]:
     """What a list or an object holds."""
     if isinstance(value, dict):
@@ -76,19 +91,21 @@ def computed(sign: str, left: Any, right: Any) -> Any:
     if sign == "+":
         if left is None or right is None:
             return right if left is None else left
-        if numbers or (kinds in ((str, str), (list, list)) and len(left) + len(right) <= LONGEST_TEXT):
+        if numbers:
+            return small(left + right)
+        if kinds in ((str, str), (list, list)) and len(left) + len(right) <= LONGEST_TEXT:
             return left + right
         if kinds == (dict, dict):
             return {**left, **right}
     if sign == "-" and numbers:
-        return left - right
+        return small(left - right)
     if sign == "*" and numbers:
-        return left * right
+        return small(small(left) * small(right))
     if sign == "*" and kinds == (str, int) and 0 < right * len(left) <= LONGEST_TEXT:
         return left * right
     if sign == "/" and kinds == (str, str):
         return left.split(right) if right else list(left)
-    if sign == "/" and numbers and right:
+    if sign == "/" and numbers and small(right):
         return left // right if kinds == (int, int) and left % right == 0 else left / right
     raise Unfollowed
 
@@ -98,7 +115,7 @@ def _of(kind: type | tuple[type, ...], change: Callable[..., Any]) -> Callable[.
         if not isinstance(value, kind) or any(not isinstance(each, str) for each in given):
             raise Unfollowed
         result = change(value, *given)
-        if result is None:
+        if result is None or (isinstance(result, str) and len(result) > LONGEST_INPUT):
             raise Unfollowed
         return result
 
@@ -119,10 +136,44 @@ def _imploded(values: list[Any]) -> str:
 
 
 def _quoted(value: Any) -> str:
-    values = value if isinstance(value, list) else [value]
-    return " ".join(
-        "'" + each.replace("'", "'\\''") + "'" if isinstance(each, str) else text_of(each) for each in values
+    return _row(" ", lambda text: "'" + text.replace("'", "'\\''") + "'", "null")(
+        value if isinstance(value, list) else [value]
     )
+
+
+def _row(joint: str, written: Callable[[str], str], null: str = "") -> Callable[[list[Any]], str]:
+    """A list as one line, with its texts written in some way."""
+
+    def line(values: list[Any]) -> str:
+        cells = []
+        left = LONGEST_TEXT
+        for value in values:
+            cells.append(written(short(value)) if isinstance(value, str) else _cell(value) or null)
+            left -= len(cells[-1]) + len(joint)
+            if left < 0:
+                raise Unfollowed
+        return joint.join(cells)
+
+    return line
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, list | dict):
+        raise Unfollowed
+    return encoded(value)
+
+
+def _tabbed(text: str) -> str:
+    return text.translate({ord("\\"): "\\\\", ord("\t"): "\\t", ord("\n"): "\\n", ord("\r"): "\\r"})
+
+
+def _html(value: Any) -> str:
+    return short(short(text_of(value)).translate(_ENTITIES))
+
+
+_ENTITIES = {ord("<"): "&lt;", ord(">"): "&gt;", ord("&"): "&amp;", ord("'"): "&#39;", ord('"'): "&quot;"}
 
 
 def _parsed(text: str) -> Any:
@@ -133,7 +184,9 @@ def _parsed(text: str) -> Any:
 
 
 def _joined(values: list[Any], joint: str) -> str:
-    return joint.join("" if value is None else text_of(value) for value in values)
+    if len(joint) * len(values) > LONGEST_INPUT:
+        raise Unfollowed
+    return joint.join(short(value) if isinstance(value, str) else _cell(value) for value in values)
 
 
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
@@ -143,7 +196,10 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "@text": text_of,
     "@json": encoded,
     "@sh": _quoted,
-    "@uri": _of(str, lambda text: quote(text, safe="")),
+    "@uri": _of(str, lambda text: short(quote(short(text), safe=""))),
+    "@html": _html,
+    "@csv": _of(list, _row(",", lambda text: '"' + text.replace('"', '""') + '"')),
+    "@tsv": _of(list, _row("\t", _tabbed)),
     "implode": _of(list, _imploded),
     "explode": _of(str, lambda text: list(map(ord, text[:LONGEST_INPUT]))),
     "reverse": _of((str, list), lambda value: value[::-1]),
@@ -151,7 +207,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "tostring": text_of,
     "tojson": encoded,
     "fromjson": _of(str, _parsed),
-    "tonumber": _of((str, int), int),
+    "tonumber": _of((str, int), lambda value: small(int(value))),
     "length": _of((str, list, dict), len),
     "ascii_downcase": _of(str, str.lower),
     "ascii_upcase": _of(str, str.upper),

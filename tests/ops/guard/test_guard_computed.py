@@ -175,6 +175,13 @@ def test_what_is_computed_is_what_the_real_program_prints(words: list[str], text
         "jq -n '" + '"' + "\\(" * 900 + "'",
         "dc -e '" + "9" * 7000 + "d*" * 400 + "P'",
         "dc -e '" + "[" * 7000 + "'",
+        "dc -e '[" + "a" * 2000 + "]" + "d" * 900 + "f" * 900 + "'",
+        "dc -e '[" + "[]" * 3000 + "]sa" + "lax" * 600 + "'",
+        "jq -n '9" + " | .*." * 29 + "'",
+        """jq -n '"\\u0027\"""" + "|@sh" * 28 + "'",
+        "jq -n '\"" + "\u00e9" * 1500 + '"' + "|@uri" * 28 + "'",
+        """jq -n '"x"*8000""" + "|(.,.)" * 6 + "|@uri" * 20 + "'",
+        """jq -n '"xxxxxxxx\"""" + """|"\\(.)\\(.)\"""" * 28 + "'",
         "bc <<< '" + '"a" ' * 1500 + "/*" * 1500 + "'",
         'sqlite3 x "select ' + "(" * 1900 + '"',
         "date '+" + "%" * 20000 + "'",
@@ -186,3 +193,50 @@ def test_hostile_programs_are_judged_in_time(command: str) -> None:
     started = time.perf_counter()
     judge_shell(command)
     assert time.perf_counter() - started < 1.0
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "9" + "|.*." * 14,
+        '@nothing "a\\(1)"',
+        "@nothing",
+        '"x" | @nothing "a\\(.)"',
+        "9" * 4400,
+        "1" + "0" * 14 + " | . * .",
+        '"9" * 4000 | tonumber | tojson',
+        '"\\u0027"' + "|@sh" * 20,
+    ],
+)
+def test_programs_of_jq_that_are_not_followed_raise_nothing(program: str) -> None:
+    found = judge_shell(f"jq -n '{program}' | sh").findings
+    assert "guard.error" not in [each.rule for each in found]
+    assert found
+
+
+@pytest.mark.parametrize(
+    ("program", "printed"),
+    [
+        ('"<rm>" | @html', "&lt;rm&gt;"),
+        ('@html "a \\("<&>")"', "a &lt;&amp;&gt;"),
+        ('["rm -rf /", 1, null] | @csv', '"rm -rf /",1,'),
+        ('["rm", "-rf", "/\\t"] | @tsv', "rm\t-rf\t/\\t"),
+        ('["rm", 2] | @sh', "'rm' 2"),
+        ('["a", null, 2] | join("-")', "a--2"),
+        ("3 * 4 - 2", "10"),
+    ],
+)
+def test_formats_of_jq(program: str, printed: str) -> None:
+    from hermes_ops.guard.judge.json_programs import evaluated
+    from hermes_ops.guard.judge.json_values import text_of
+
+    values = evaluated(program.replace("\\\\", "\\"), [None], {})
+    assert values is not None
+    assert [text_of(each) for each in values] == [printed.replace("\\\\", "\\")]
+
+
+def test_what_dc_prints_too_much_of_is_judged_by_its_beginning() -> None:
+    assert (
+        str(judge_shell("dc -e '[rm -rf /\n]P[" + "a" * 2000 + "]" + "d" * 300 + "fff' | sh").verdict)
+        != "allow"
+    )
