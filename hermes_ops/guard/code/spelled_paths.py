@@ -15,7 +15,7 @@ _DEEPEST, _MOST_STEPS, _MOST_PIECES, _MOST_NAMES = 6, 300, 8, 16
 LONGEST_NAME, LONGEST_PATH = 60, 1_000
 # What the languages call the home of the user.
 _ENVIRONMENT = (
-    r"\(?\s{0,4}(?:[\w.]{1,40}[.:/-]|[\w-]{1,20}[:-])?(?:getenv|get_env|fetch_env|getEnv|Getenv|lookupEnv|LookupEnv"
+    r"\(?\s{0,4}(?:(?:\w{1,20}::){1,3}|[\w.]{1,40}[.:/-]|[\w-]{1,20}[:-])?(?:getenv|get_env|fetch_env|getEnv|Getenv|lookupEnv|LookupEnv"
     r"|posix-getenv|environment-variable|env|var|fetch)[!?]?[\s(]{0,4}[\"']HOME[\"']\s?\)?"
 )
 HOME = re.compile(
@@ -47,7 +47,9 @@ _SAME = names(
 )
 _HOLDS = names("readdir ls ls! listdir list_dir list_dir! directory-list directory-files list-dir children")
 # What joins a name with what it is set to.
-_BINDS = r"(?:\s{0,4}(?::=|<-|=(?!=)|∈)\s{0,4}|\s{1,4}in\s{1,4}|\s{1,4}(?=[(\"]))"
+_BINDS = (
+    r"(?:\s{0,2},\s{0,2}\w{1,20}){0,2}(?:\s{0,4}(?::=|<-|=(?!=)|∈)\s{0,4}|\s{1,4}in\s{1,4}|\s{1,4}(?=[(\"]))"
+)
 _JOINERS = frozenset(("</>", "/"))
 
 

@@ -20,7 +20,7 @@ _REMOVES = re.compile(
     r"(?:[\s($]{0,6}(?:=<<\s{0,4})?)(?:(?:atPath|at|path|_)\s{0,2}[:=]\s{0,4})?"
 )
 # Functions that remove a tree when another argument says so.
-_REMOVES_WHEN = re.compile(r"(?<![\w.])(?:Base\.|vim\.fn\.)?(?P<name>rm|rmdir|delete)\(\s{0,4}")
+_REMOVES_WHEN = re.compile(r"(?<!\w)(?P<name>rm|rmdir|delete)\.?\(\s{0,4}")
 _WHEN = {
     "rm": re.compile(r"recursive\s{0,4}=\s{0,4}true"),
     "rmdir": re.compile(r",\s{0,4}[\"']s[\"']"),

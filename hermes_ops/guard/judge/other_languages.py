@@ -92,7 +92,7 @@ def _strings(code: str) -> Iterator[str]:
     for line in code.split("\n"):
         strings = [
             next((group for group in found.groups() if group is not None), "")
-            for found in _STRING.finditer(line)
+            for found in _STRING.finditer(_with_home(line))
         ]
         strings = [_HOME_PUT_IN.sub("~", string.replace('\\"', '"')) for string in strings]
         if 1 < len(strings) <= 12 and any(string[:1] == " " or string[-1:] == " " for string in strings):
@@ -107,6 +107,29 @@ def _strings(code: str) -> Iterator[str]:
             yield " ".join(strings)
         if left <= 0:
             return
+
+
+def _with_home(line: str) -> str:
+    """A line in which the home of the user, where code asks for it beside the strings, is one of them."""
+    if "home" not in line.lower() or len(line) > _LONGEST_LINE:
+        return line
+    pieces, last = [], 0
+    for found in _STRING.finditer(line):
+        outside = line[last : found.start()]
+        # The name of the variable is a string itself: getenv("HOME").
+        asks = found[1] == "HOME" and (
+            before := HOME.search(line, max(0, found.start() - 40), found.end() + 1)
+        )
+        if asks and before.end() >= found.end():
+            outside = line[last : max(last, before.start())]
+            pieces += [HOME.sub('"~"', outside), '"~"']
+        else:
+            pieces += [HOME.sub('"~"', outside), found[0]]
+        last = found.end()
+    return "".join([*pieces, HOME.sub('"~"', line[last:])])
+
+
+_LONGEST_LINE = 2_000
 
 
 def without_comments(code: str) -> str:

@@ -186,3 +186,26 @@ def test_tests_of_find_count_where_they_are_joined_to_the_action(command: str, w
 )
 def test_credentials_leave_by_no_other_spelling(command: str, want: str) -> None:
     assert verdict(command) == want
+
+
+@pytest.mark.parametrize(
+    ("command", "want"),
+    [
+        ("julia -e 'Base.Filesystem.rm(homedir(),recursive=true)'", "block"),
+        ("julia -e 'rm.(readdir(homedir(),join=true), recursive=true)'", "block"),
+        ('elixir -e \'System.cmd("rm", ["-rf", System.user_home!()])\'', "block"),
+        (
+            "cat > a.go <<'E'\npackage main\nimport \"os\"\nfunc main() { h, _ := os.UserHomeDir(); os.RemoveAll(h) }\nE\ngo run a.go",
+            "block",
+        ),
+        (
+            'cat > a.go <<\'E\'\npackage main\nimport ("os";"os/exec")\nfunc main() { exec.Command("rm","-rf",os.Getenv("HOME")).Run() }\nE\ngo run a.go',
+            "block",
+        ),
+        ("julia -e 'rm(\"build\"; recursive=true)'", "allow"),
+        ("elixir -e 'System.cmd(\"ls\", [System.user_home!()])'", "allow"),
+        ("julia -e 'println(homedir())'", "allow"),
+    ],
+)
+def test_the_home_that_code_asks_for_is_one_of_its_words(command: str, want: str) -> None:
+    assert verdict(command) == want
