@@ -119,6 +119,7 @@ def test_a_word_that_names_a_file_of_credentials_is_a_word(command: str, want: s
     assert verdict(command) == want
 
 
+GO = 'cat > a.go <<\'E\'\npackage main\nimport ("os"; "os/exec")\nfunc main() { %s }\nE\ngo run a.go'
 TIDY = """cat > tidy.py <<'PY'
 import argparse, shutil
 ap = argparse.ArgumentParser()
@@ -194,14 +195,8 @@ def test_credentials_leave_by_no_other_spelling(command: str, want: str) -> None
         ("julia -e 'Base.Filesystem.rm(homedir(),recursive=true)'", "block"),
         ("julia -e 'rm.(readdir(homedir(),join=true), recursive=true)'", "block"),
         ('elixir -e \'System.cmd("rm", ["-rf", System.user_home!()])\'', "block"),
-        (
-            "cat > a.go <<'E'\npackage main\nimport \"os\"\nfunc main() { h, _ := os.UserHomeDir(); os.RemoveAll(h) }\nE\ngo run a.go",
-            "block",
-        ),
-        (
-            'cat > a.go <<\'E\'\npackage main\nimport ("os";"os/exec")\nfunc main() { exec.Command("rm","-rf",os.Getenv("HOME")).Run() }\nE\ngo run a.go',
-            "block",
-        ),
+        (GO % "h, _ := os.UserHomeDir(); os.RemoveAll(h)", "block"),
+        (GO % 'exec.Command("rm", "-rf", os.Getenv("HOME")).Run()', "block"),
         ("julia -e 'rm(\"build\"; recursive=true)'", "allow"),
         ("elixir -e 'System.cmd(\"ls\", [System.user_home!()])'", "allow"),
         ("julia -e 'println(homedir())'", "allow"),
