@@ -142,7 +142,7 @@ _OTHER_NAMES = {
 PACKAGES |= {other: PACKAGES[name] for other, name in _OTHER_NAMES.items()}
 DEPLOYS: dict[str, tuple[Form, ...]] = _table(
     vercel="--prod | promote | deploy --prod",
-    netlify="deploy --prod",
+    netlify="deploy --prod | deploy -p | deploy --prodIfUnlocked | deploy --prod-if-unlocked",
     firebase="deploy",
     wrangler="deploy | publish | pages deploy",
     fly="deploy",
@@ -169,20 +169,60 @@ DEPLOYS: dict[str, tuple[Form, ...]] = _table(
     tailscale="funnel",
 )
 
-# With these nothing leaves the machine; those that mean something else to other programs are by program.
-DRY = names("--dry-run --dryrun --help -h --noop --skip-publish --list")
+DEPLOYS |= {
+    "netlify-cli": DEPLOYS["netlify"],
+    "ntl": DEPLOYS["netlify"],
+    "firebase-tools": DEPLOYS["firebase"],
+}
+
+# With these nothing leaves the machine: what most programs know, and what some know besides or do not.
+DRY = names("--dry-run --help -h")
 DRY_OF = {
-    **dict.fromkeys(("cargo", "dart", "flutter", "pub"), names("-n -l")),
+    **dict.fromkeys(("cargo", "dart", "flutter", "pub"), names("-n -l --list")),
     **dict.fromkeys(("gradle", "gradlew"), names("-m")),
     **dict.fromkeys(("rake", "cap"), names("-n -T -P --tasks")),
-    "nx": names("-d"),
+    "nx": names("-d --skip-publish"),
     "np": names("--preview"),
-    "goreleaser": names("--snapshot -v"),
-    **dict.fromkeys(("semantic-release", "release-it"), names("-d")),
+    "goreleaser": names("--snapshot -v --skip-publish"),
+    "release-it": names("-d"),
+    **dict.fromkeys(("semantic-release", "python-semantic-release"), names("-d --noop --dryrun")),
+    "setup.py": names("-n"),
+    "dput": names("-s --simulate"),
 }
+NOT_DRY_OF = {"kamal": names("-h")}
+# What these leave out of a release by --skip=publish.
+SKIPS = names("goreleaser nx")
 VALUED = names(
     "-C --prefix --workspace -w --tag --registry --access -p --package --manifest-path --directory -f "
     "--file -P -r --repository --filter -F --cwd --project --config"
 )
 # Options that take no word along, where others of that name do.
-FLAGS_OF = {"pnpm": names("-r -w"), "gem": names("-f")}
+FLAGS_OF = {"pnpm": names("-r -w"), "gem": names("-f"), "npm": names("-f -p -P -F")}
+# Options that take a word along in one program.
+_NPM_VALUED = names(
+    "--otp --loglevel --userconfig --globalconfig --cache --scope --auth-type --provenance-file "
+    "--publish-branch --script-shell --node-options --tag-version-prefix --message -m"
+)
+VALUED_OF = {
+    **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), _NPM_VALUED),
+    "cargo": names(
+        "--color -Z --target --target-dir --message-format --jobs -j --features --vers --index --token "
+        "--lockfile-path -a --add --remove"
+    ),
+    "twine": names(
+        "-c --comment -u --username --password -i --identity --sign-with --config-file --repository-url "
+        "--cert --client-cert"
+    ),
+    "poetry": names("-u --username --password --cert --client-cert --dist-dir"),
+    "uv": names("-t --token -u --username --password --publish-url --check-url --index --color"),
+    "gem": names("-k --key --host --otp -v --version -a --add --remove --platform --attestation"),
+    "goreleaser": names("--release-notes --release-header --release-footer --timeout --parallelism --id"),
+    "conan": names("--remote --list --core-conf -cc --query"),
+    "helm": names("--context-path --version --app-version --username --password --kube-context -n"),
+    "firebase": names("--only --except -m --message --token --account"),
+    "vercel": names("-S --scope -t --token -A --local-config -Q --global-config -b --build-env -e --env -m"),
+    "netlify": names("-d --dir -m --message -a --auth -s --site --alias --functions --context"),
+    "wrangler": names("-e --env -c --name --compatibility-date --assets --var --define --project-name"),
+    "kamal": names("-h --hosts -d --destination -c --config-file --version -r --roles"),
+    "lerna": names("--dist-tag --preid --ignore-changes --message -m --loglevel --scope --concurrency"),
+}

@@ -7,8 +7,20 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ..judge.invocation import Arg, Invocation
 from ..verdict import Found
+from .dry_runs import is_dry, own_options
 from .names import names
-from .publish_verbs import DEPLOYS, DRY, DRY_OF, FLAGS_OF, PACKAGES, VALUED, Form
+from .publish_verbs import (
+    DEPLOYS,
+    DRY,
+    DRY_OF,
+    FLAGS_OF,
+    NOT_DRY_OF,
+    PACKAGES,
+    SKIPS,
+    VALUED,
+    VALUED_OF,
+    Form,
+)
 from .rule import Family, approve
 from .verbs import plain, verbs_of
 
@@ -33,6 +45,9 @@ _BUILDERS = names("gradle gradlew mvn mvnw sbt bazel")
 # Programs that run a tool of another package by its name, behind some words of theirs.
 _RUN_TOOLS = {"yarn": names("dlx exec"), "pnpm": names("dlx exec"), "npx": names(""), "bunx": names("")}
 _RUN_TOOLS |= {"pnpx": names(""), "uvx": names(""), "pipx": names("run")}
+_RUN_TOOLS |= {"corepack": names("")}
+# Of these a tool by its plain name is not judged elsewhere.
+_RUN_PLAIN = names("yarn pnpm corepack")
 _TOOL = re.compile(r"(?:@[\w.-]+/)?(?P<name>[\w.-]+?)(?:@[\w.^~*-]+)?\Z")
 
 
@@ -58,22 +73,31 @@ def _begins(verbs: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
 
 
 def _is_dry(name: str, words: list[str]) -> bool:
+    """Does nothing leave the machine, by an option that the program has for that?"""
     if not words:
         return False
-    dry = DRY | DRY_OF.get(name, frozenset())
-    return (
-        not dry.isdisjoint(words)
-        or words[0] == "--version"
-        or words[-1] == "--version"
-        or any(word.startswith("--skip") and "publish" in re.split("[=,]", word) for word in words)
+    nothing = frozenset[str]()
+    valued = _valued(name)
+    if is_dry(words, (DRY | DRY_OF.get(name, nothing)) - NOT_DRY_OF.get(name, nothing), valued):
+        return True
+    if words[0] == "--version" or (words[-1] == "--version" and words[-2:-1] != ["--"]):
+        return True
+    return name in SKIPS and any(
+        option == "--skip" and "publish" in (value or after).split(",")
+        for option, value, after in own_options(words, valued)
     )
+
+
+def _valued(name: str) -> frozenset[str]:
+    nothing = frozenset[str]()
+    return (VALUED | VALUED_OF.get(name, nothing)) - FLAGS_OF.get(name, nothing)
 
 
 def _check(invocation: Invocation) -> Iterable[Found]:
     name = invocation.name
     words = invocation.words()
     if name.startswith(("python", "pypy")):
-        return () if not DRY.isdisjoint(words) else _python(invocation, words)
+        return _python(invocation, words)
     if name in _BUILDERS:
         return _built(invocation, words)
     return _published(invocation, name, invocation.arguments)
@@ -83,15 +107,19 @@ def _published(invocation: Invocation, name: str, arguments: Sequence[Arg]) -> I
     words = [argument.text for argument in arguments]
     if _is_dry(name, words):
         return
-    valued = VALUED - FLAGS_OF.get(name, frozenset())
-    verbs = tuple(argument.text for argument in plain(arguments, valued)[:_MOST_VERBS])
-    if name == "cargo" and verbs[:1] and verbs[0].startswith("+"):
-        verbs = verbs[1:]
+    readings = [_verbs(name, arguments, VALUED - FLAGS_OF.get(name, frozenset()))]
+    if name in VALUED_OF:
+        readings.append(_verbs(name, arguments, _valued(name)))
     for table, rule in ((PACKAGES, PACKAGE), (DEPLOYS, DEPLOYED)):
-        if any(_matches(form, verbs, words) for form in table.get(name, ())):
+        if any(_matches(form, verbs, words) for form in table.get(name, ()) for verbs in readings):
             yield rule.found(invocation.part)
             return
-    yield from _by_tool(invocation, name, verbs, words)
+    yield from _by_tool(invocation, name, readings[0], words)
+
+
+def _verbs(name: str, arguments: Sequence[Arg], valued: frozenset[str]) -> tuple[str, ...]:
+    verbs = tuple(argument.text for argument in plain(arguments, valued)[:_MOST_VERBS])
+    return verbs[1:] if name == "cargo" and verbs[:1] and verbs[0].startswith("+") else verbs
 
 
 def _by_tool(invocation: Invocation, name: str, verbs: tuple[str, ...], words: list[str]) -> Iterator[Found]:
@@ -102,7 +130,9 @@ def _by_tool(invocation: Invocation, name: str, verbs: tuple[str, ...], words: l
     tool = next((verb for verb in verbs[:2] if verb not in runs), "")
     found = _TOOL.match(tool)
     # A tool by its plain name is judged as the command that it is.
-    if found and (tool != found["name"] or name in ("yarn", "pnpm")) and found["name"] not in _RUN_TOOLS:
+    if not found or (found["name"] in _RUN_TOOLS and (name != "corepack" or found["name"] == name)):
+        return
+    if tool != found["name"] or name in _RUN_PLAIN:
         rest = words[words.index(tool) + 1 :]
         yield from _published(invocation, found["name"], [Arg(word) for word in rest])
 
@@ -124,20 +154,38 @@ def _built(invocation: Invocation, words: list[str]) -> Iterator[Found]:
         yield PACKAGE.found(invocation.part)
 
 
+# A word of options of Python: flags, and one that takes the rest or the next word along.
+_PYTHON_OPTIONS = re.compile(r"-(?!-)[bBdEiIOPqRsSuvx]*(?:(?P<valued>[mcWXQ])(?P<value>.*))?\Z", re.DOTALL)
+
+
 def _python(invocation: Invocation, words: list[str]) -> Iterator[Found]:
     """`python -m twine upload`, `python setup.py sdist upload`."""
-    for index, word in enumerate(words):
-        if word == "-m" and index + 1 < len(words):
-            rest = invocation.arguments[index + 2 :]
-            if any(not argument.text.startswith("-") for argument in rest):
-                yield from _published(invocation, words[index + 1].replace("_", "-"), rest)
-            return
+    at = 0
+    while at < len(words):
+        word = words[at]
+        at += 1
         if word.endswith("setup.py"):
-            if "upload" in words[index:] or "register" in words[index:]:
+            rest = words[at:]
+            if ("upload" in rest or "register" in rest) and not _is_dry("setup.py", rest):
                 yield PACKAGE.found(invocation.part)
             return
-        if not word.startswith("-"):
-            return
+        found = _PYTHON_OPTIONS.match(word)
+        if found is None:
+            if word != "--check-hash-based-pycs":
+                return
+            at += 1
+        elif found["valued"]:
+            value = found["value"]
+            if not value:
+                value = words[at] if at < len(words) else ""
+                at += 1
+            if found["valued"] == "m":
+                rest_of = invocation.arguments[at:]
+                if any(not argument.text.startswith("-") for argument in rest_of):
+                    yield from _published(invocation, value.replace("_", "-"), rest_of)
+                return
+            if found["valued"] == "c":
+                return
 
 
 PYTHONS = frozenset(
