@@ -183,6 +183,11 @@ def test_what_is_computed_is_what_the_real_program_prints(words: list[str], text
         """jq -n '"x"*8000""" + "|(.,.)" * 6 + "|@uri" * 20 + "'",
         """jq -n '"xxxxxxxx\"""" + """|"\\(.)\\(.)\"""" * 28 + "'",
         "bc <<< '" + '"a" ' * 1500 + "/*" * 1500 + "'",
+        "m4 <<'X'\n" + "translit(a,a-zA-Z,`!-~')" * 300 + "\nX",
+        "m4 <<'X'\n" + "patsubst(aaaaaaaaaaaa,`a*a*a*b',c)" * 200 + "\nX",
+        "m4 <<'X'\n" + "ifelse(eval(1),1,`" * 400 + "\nX",
+        "m4 <<'X'\nchangecom(`a',`b')" + "a" * 7000 + "\nX",
+        "m4 <<'X'\nregexp()sys" + "`rm x'" * 1200 + "\nX",
         'sqlite3 x "select ' + "(" * 1900 + '"',
         "date '+" + "%" * 20000 + "'",
         "seq -f '" + "%g" * 5000 + "' 1 50 | sh",
@@ -240,3 +245,46 @@ def test_what_dc_prints_too_much_of_is_judged_by_its_beginning() -> None:
         str(judge_shell("dc -e '[rm -rf /\n]P[" + "a" * 2000 + "]" + "d" * 300 + "fff' | sh").verdict)
         != "allow"
     )
+
+
+M4_RUNS = [
+    "m4 <<'E'\nbuiltin(`syscmd', `rm -rf ~')\nE\n",
+    "m4 <<'E'\nindir(`syscmd', `rm -rf ~')\nE\n",
+    "m4 <<'E'\ndefine(`x', defn(`syscmd'))x(`rm -rf ~')\nE\n",
+    "m4 --prefix <<'E'\nm4_syscmd(`rm -rf ~')\nE\n",
+    "m4 <<'E'\nchangecom(`@')# syscmd(`rm -rf ~')\nE\n",
+    "m4 <<'E'\nchangecom# syscmd(`rm -rf ~')\nE\n",
+    "m4 <<'E'\npushdef(`x', `syscmd(`rm -rf ~')')x\nE\n",
+    "m4 <<'E'\nm4wrap(`syscmd(`rm -rf ~')')\nE\n",
+    "m4 <<'E'\nifelse(eval(1>0),1,`syscmd(`rm -rf ~')')\nE\n",
+    "m4 <<'E'\ndefine(`c',patsubst(`xm -rf ~',`x',`r'))syscmd(c)\nE\n",
+    "m4 <<'E'\ndefine(`c',translit(`sn -rf ~',`a-z',`za-y'))syscmd(c)\nE\n",
+    "m4 <<'E'\nforloop\nifdef(`__unix__',`syscmd(`rm -rf ~')')\nE\n",
+    "echo 'syscmd(rm -rf ~)' > a.m4; echo 'include(a.m4)' | m4",
+    "m4 -sP <<'E'\nm4_syscmd(`rm -rf ~')\nE\n",
+    "m4 <<'E'\npushdef(`x',`a')pushdef(`x',`rm -rf ~')syscmd(x)popdef(`x')\nE\n",
+    "m4 <<'E'\ndefine(`two',`$2')two(shift(`a',`b',`syscmd(rm -rf ~)'))\nE\n",
+    "m4 <<'E'\nchangeword(`x')regexp(`a',`b')syscmd(`rm -rf ~')\nE\n",
+    "m4 <<'E'\nindir(`define',`go',`syscmd(`rm -rf $1')')go(~)\nE\n",
+    "m4 <<'E'\nchangecom(`@',`@')@ x @syscmd(`rm -rf ~')\nE\n",
+    "m4 -DX=1 -R state <<'E'\nbuiltin(`syscmd',`rm -rf ~')\nE\n",
+]
+M4_HARMLESS = [
+    "m4 <<'E'\ndefine(`c',patsubst(`src/main.c',`\\.c$',`.o'))c\nE\n",
+    "m4 <<'E'\ntranslit(`hello',`a-z',`A-Z')\nE\n",
+    "m4 <<'E'\nm4wrap(`syscmd(`echo done')')\nE\n",
+    "m4 <<'E'\n# syscmd(rm -rf ~)\nhello\nE\n",
+    "m4 <<'E'\nifelse(eval(1>0),1,`syscmd(`make -j4')')\nE\n",
+    "m4 -I m4 configure.ac > configure",
+    "m4 <<'E'\ninclude(`m4/common.m4')PROJECT_NAME\nE\n",
+]
+
+
+@pytest.mark.parametrize("command", M4_RUNS)
+def test_what_m4_may_hand_to_a_shell_is_stopped(command: str) -> None:
+    assert str(judge_shell(command).verdict) == "block"
+
+
+@pytest.mark.parametrize("command", M4_HARMLESS)
+def test_everyday_macros_are_allowed(command: str) -> None:
+    assert str(judge_shell(command).verdict) == "allow"
