@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ..rules.names import names as listed
-from . import answers, danger, decode, flows, names, shells
+from . import answers, carriers, danger, decode, flows, names, shells
+from .commands_in_options import MOST_WORDS, values
 from .invocation import FOUND, FOUND_ALL, UNKNOWN, Arg, Invocation, Stream
 from .wrappers import Wrapper, command_start
 
@@ -306,7 +307,33 @@ def _fd(walk: Walk, call: Invocation) -> Stream | None:
 _FD_PLACE = re.compile(r"\{[./]*\}")
 
 
+def _archives(walk: Walk, call: Invocation) -> Stream | None:
+    """tar --remove-files -T LIST: the list is what is read, and the rules have it as the input."""
+    words = call.argv[1:]
+    if any(word.text.startswith("--rem") for word in words[:MOST_WORDS]):
+        for _, named in values(words, _LISTS, "T"):
+            if named.text != "-":
+                call.stdin = flows.file_stream(walk, named.text)
+    return carriers.HANDLERS[call.name](walk, call)
+
+
+def _zip(walk: Walk, call: Invocation) -> Stream | None:
+    """zip -TT COMMAND: by what the archive is tested."""
+    words = call.argv
+    for at, word in enumerate(words[:MOST_WORDS]):
+        if word.text == "-TT" and at + 1 < len(words):
+            walk.shell(words[at + 1])
+        elif word.text.startswith("-TT"):
+            walk.shell(Arg(word.text[3:], False, word.taint, word.source))
+    return carriers.HANDLERS[call.name](walk, call)
+
+
+_LISTS = frozenset(("--files-from",))
+
+
 HANDLERS = {
+    **dict.fromkeys(("tar", "gtar", "bsdtar"), _archives),
+    "zip": _zip,
     "xargs": _xargs,
     "gxargs": _xargs,
     "parallel": _parallel,

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from ..judge.invocation import FOUND_ALL, UNKNOWN, Arg, Invocation
 from ..verdict import Found, Verdict
+from .dry_runs import own_options
 from .names import names
 from .removal import removed
 from .rule import Family
@@ -23,6 +24,16 @@ _MOVING_VERBS = {
 _RAR_ADDS, _RAR_DELETES = names("a u f"), names("-df -dr -dw")
 # Compressors that put a packed file in the place of a plain one.
 _COMPRESSORS = names("gzip bzip2 xz lzma pigz pbzip2 pixz compress lbzip2 lzip")
+_KEEPS = names("-c -k -l -t --stdout --to-stdout --keep --list --test --help --version")
+_PACKED_VALUED = names("-S --suffix -b -p")
+# Compressors that remove a packed file by one of these options.
+_REMOVING = {
+    **dict.fromkeys(("zstd", "zstdmt", "pzstd", "unzstd", "lz4"), names("--rm")),
+    "brotli": names("-j --rm"),
+    "lzop": names("-U --delete"),
+}
+_ONLY_SHOWS = names("-l -t --list --test --help --version")
+_ZSTD_VALUED = names("-o -D --output -S --suffix --output-dir-flat --output-dir-mirror --filelist")
 _TRASHES = names("trash trash-put gvfs-trash rmtrash trashy send2trash")
 _MOST_LINES = 40
 # Ends of lines, and the zero that ends a name of find -print0.
@@ -39,7 +50,7 @@ _TAR_LONG = names(
 def _tar(invocation: Invocation) -> Iterator[Found]:
     words = invocation.words()
     # A beginning of the name will do.
-    if not any(word.startswith("--remove-f") and "--remove-files".startswith(word) for word in words):
+    if not any(word.startswith("--rem") and "--remove-files".startswith(word) for word in words):
         return
     yield from removed(invocation, [*_members(invocation), *_listed(invocation)], True)
 
@@ -80,13 +91,21 @@ def _below(folder: str, text: str) -> str:
 def _listed(invocation: Invocation) -> list[Arg]:
     """Names on the input, for archivers that read them there."""
     stdin = invocation.stdin
-    if not stdin.text or not (invocation.name == "cpio" or _reads_names(invocation.words())):
+    words = invocation.words()
+    from_list = invocation.name in _TARS and invocation.name != "cpio" and any(map(_LIST.match, words))
+    if from_list and stdin.text is None:
+        return [Arg(UNKNOWN)]
+    if not stdin.text or not (from_list or invocation.name == "cpio" or _reads_names(words)):
         return []
     lines = [line for line in _LINE_ENDS.split(stdin.text)[:_MOST_LINES] if line]
     if stdin.source != FOUND_ALL:
         return [Arg(line) for line in lines]
     # A search for everything turns up all that is in the folder.
     return [Arg(line.removesuffix(UNKNOWN) + "*" * line.endswith("/" + UNKNOWN), True) for line in lines]
+
+
+# The option of tar for a list of names, which is given to the rules as the input.
+_LIST = re.compile(r"-[A-Za-z]*T|--files-f")
 
 
 def _reads_names(words: list[str]) -> bool:
@@ -110,7 +129,7 @@ def _zip(invocation: Invocation) -> Iterator[Found]:
 
 def _moves_into_zip(word: str) -> bool:
     """Is it the option -m, alone or in a cluster such as -rmq?"""
-    if word == "--move":
+    if word.startswith("--mo") and "--move".startswith(word):
         return True
     if word[:1] != "-" or word[:2] == "--":
         return False
@@ -139,10 +158,26 @@ def _with_verb(invocation: Invocation) -> Iterator[Found]:
 
 
 def _packed(invocation: Invocation) -> Iterator[Found]:
-    if invocation.has("cklt", "--stdout", "--to-stdout", "--keep", "--list", "--test", "--help", "--version"):
+    if _does(invocation, _KEEPS):
         return
     recursive = invocation.has("r", "--recursive") and invocation.name in ("gzip", "pigz", "compress", "lzip")
-    yield from _worst(invocation, invocation.operands(names("-S --suffix -b -p")), recursive)
+    yield from _worst(invocation, invocation.operands(_PACKED_VALUED), recursive)
+
+
+def _does(invocation: Invocation, wanted: frozenset[str]) -> bool:
+    """Is one of some options there, as no other option's value? A long name may be shortened."""
+    return any(
+        name in wanted or (len(name) > 4 and any(full.startswith(name) for full in wanted))
+        for name, _, _ in own_options(invocation.words(), _PACKED_VALUED, clusters=True)
+    )
+
+
+def _packed_away(invocation: Invocation) -> Iterator[Found]:
+    """Compressors that keep what they pack unless they are told otherwise."""
+    words = invocation.words()
+    if any(word in _REMOVING[invocation.name] for word in words) and not _does(invocation, _ONLY_SHOWS):
+        recursive = any(word[:2] != "--" and word[:1] == "-" and "r" in word for word in words)
+        yield from _worst(invocation, invocation.operands(_ZSTD_VALUED), recursive or "--recursive" in words)
 
 
 def _trashed(invocation: Invocation) -> Iterator[Found]:
@@ -170,6 +205,7 @@ _CHECKS: dict[str, Callable[[Invocation], Iterable[Found]]] = {
     "zip": _zip,
     **dict.fromkeys((*_SEVENS, *_MOVING_VERBS), _with_verb),
     **dict.fromkeys(_COMPRESSORS, _packed),
+    **dict.fromkeys(_REMOVING, _packed_away),
     **dict.fromkeys(_TRASHES, _trashed),
     "gio": _gio,
 }

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ..judge.invocation import UNKNOWN, Arg, Invocation
 from ..verdict import Found, Verdict
+from .dry_runs import is_dry
 from .names import names
 from .paths import Place, locate
 from .removal import SYSTEM_REMOVAL, located, removal, removed, target_of
@@ -41,24 +42,51 @@ _TOOLS: dict[str, tuple[Mirror, ...]] = {
     "s5cmd": (Mirror(("sync",), names("--delete")),),
     "b2": (Mirror(("sync",), names("--delete")),),
 }
-_DRY = names("--dry-run --dryrun -n --what-if")
+# The options by which these tools only show what they would do.
+_DRY = {
+    "mc": names("--dry-run --fake"),
+    "aws": names("--dryrun"),
+    "gsutil": names("-n"),
+    "gcloud": names("--dry-run"),
+    "azcopy": names("--dry-run"),
+    "s3cmd": names("-n --dry-run"),
+    "s5cmd": names("--dry-run"),
+    "b2": names("--dry-run"),
+}
+_DRY_RUN = names("-n --dry-run")
+_TOOL_VALUED = names(
+    "--profile --region --endpoint-url --exclude --include --exclude-pattern --include-pattern --acl "
+    "--config --storage-class --cache-control --content-type --exclude-regex --include-regex "
+    "--log-level -x -y -j"
+)
 _RSYNC_VALUED = names(
     "-e --rsh -f --filter --exclude --include --exclude-from --include-from --files-from --max-size "
     "--min-size -T --temp-dir --compare-dest --copy-dest --link-dest --port --timeout --bwlimit "
     "--rsync-path --backup-dir --suffix --log-file --password-file --chmod --chown -B --block-size "
-    "--max-delete --out-format -M"
+    "--max-delete --out-format -M --partial-dir --compress-level --compress-choice --checksum-choice "
+    "--info --debug --stderr --modify-window -@ --iconv --protocol --sockopts --address --usermap "
+    "--groupmap --log-file-format --write-batch --only-write-batch --read-batch --stop-after --stop-at "
+    "--outbuf --remote-option --early-input --copy-as --contimeout --config --max-alloc --checksum-seed "
+    "--skip-compress"
 )
 _RCLONE_VALUED = names(
-    "--transfers --checkers --config --bwlimit --exclude --include --filter --filter-from --exclude-from "
-    "--include-from --files-from --min-age --max-age --min-size --max-size --log-file --log-level --retries "
-    "--backup-dir --suffix --max-delete --max-transfer --stats --timeout --tpslimit --buffer-size --max-depth"
+    "--transfers --checkers --config --bwlimit --exclude --include --filter --filter-from "
+    "--exclude-from --include-from --files-from --min-age --max-age --min-size --max-size --log-file "
+    "--log-level --retries --backup-dir --suffix --max-delete --max-transfer --stats --timeout "
+    "--tpslimit --buffer-size --max-depth -f --exclude-if-present --include-if --cache-dir "
+    "--compare-dest --copy-dest --contimeout --temp-dir --low-level-retries --retries-sleep "
+    "--max-backlog --max-duration --modify-window --order-by --stats-file-name-length --stats-log-level "
+    "--stats-unit --tpslimit-burst --user-agent --header --hash-filter --metadata-set --metadata-filter "
+    "--metadata-exclude --metadata-include --password-command --multi-thread-streams "
+    "--multi-thread-cutoff --cutoff-mode --dump --error --match --differ --combined --conflict-resolve "
+    "--bind --ca-cert --client-cert --client-key --rc-addr --log-format --partial-suffix"
 )
 
 
 def _rsync(invocation: Invocation) -> Iterator[Found]:
-    if invocation.has("n", "--dry-run"):
-        return
     words = invocation.words()
+    if is_dry(words, _DRY_RUN, _RSYNC_VALUED, clusters=True):
+        return
     deletes = any(
         word == "--del" or (word.startswith("--delete") and not word.startswith("--delete-missing"))
         for word in words
@@ -66,12 +94,19 @@ def _rsync(invocation: Invocation) -> Iterator[Found]:
     operands = list(invocation.operands(_RSYNC_VALUED))
     if deletes and operands:
         yield from _made_like(invocation, operands[-1])
-    if "--remove-source-files" in words:
+    if any(word.startswith("--remove-s") and any(map(_beginning(word), _REMOVES)) for word in words):
         yield from _moved(invocation, operands[:-1])
 
 
+_REMOVES = ("--remove-source-files", "--remove-sent-files")
+
+
+def _beginning(word: str) -> Callable[[str], bool]:
+    return lambda name: name.startswith(word)
+
+
 def _rclone(invocation: Invocation) -> Iterator[Found]:
-    if not _DRY.isdisjoint(invocation.words()):
+    if is_dry(invocation.words(), _DRY_RUN, _RCLONE_VALUED, clusters=True):
         return
     verb, *operands = [*invocation.operands(_RCLONE_VALUED), Arg("")]
     operands = operands[:-1]
@@ -83,11 +118,19 @@ def _rclone(invocation: Invocation) -> Iterator[Found]:
         yield from _moved(invocation, operands[:1])
 
 
+_ROBOCOPY_NAMES = names("/XF /XD -XF -XD")
+
+
 def _robocopy(invocation: Invocation) -> Iterator[Found]:
     """robocopy FROM TO [FILES] [/MIR]: options begin with a slash, and no folder stands behind the second."""
     arguments = invocation.arguments
-    options = {argument.text.upper().partition(":")[0] for argument in arguments if argument.text[:1] in "/-"}
-    options = {f"/{option[1:]}" for option in options}
+    options, before = set(), ""
+    for argument in arguments:
+        text = argument.text.upper()
+        # The first word behind these is a name to leave out.
+        if text[:1] in ("/", "-") and before not in _ROBOCOPY_NAMES:
+            options.add(f"/{text.partition(':')[0][1:]}")
+        before = text
     if "/L" in options or len(arguments) < 3:
         return
     if not options.isdisjoint(("/MIR", "/PURGE")):
@@ -96,11 +139,18 @@ def _robocopy(invocation: Invocation) -> Iterator[Found]:
         yield from _moved(invocation, arguments[:1])
 
 
+_UNISON_VALUED = names("-force --force -path -prefer -ignore -root -sshargs -logfile")
+
+
 def _unison(invocation: Invocation) -> Iterator[Found]:
     """unison A B -force A: B becomes like A."""
-    operands = list(invocation.operands(names("-force -path -prefer -ignore -root -sshargs -logfile")))
-    words = invocation.words()
-    forced = next((words[at + 1] for at, word in enumerate(words[:-1]) if word == "-force"), "")
+    operands = list(invocation.operands(_UNISON_VALUED))
+    words = [*invocation.words(), ""]
+    forced = ""
+    for at, word in enumerate(words[:-1]):
+        name, equals, value = word.partition("=")
+        if name in ("-force", "--force"):
+            forced = value if equals else words[at + 1]
     if forced and len(operands) > 1:
         other = operands[1] if operands[0].text == forced else operands[0]
         yield from _made_like(invocation, other)
@@ -128,7 +178,7 @@ def _lftp(invocation: Invocation) -> Iterator[Found]:
 
 
 def _lftp_mirror(invocation: Invocation, mirror: Invocation) -> Iterator[Found]:
-    if mirror.has("", "--dry-run", "--just-print"):
+    if is_dry(mirror.words(), names("--dry-run --just-print"), _LFTP_VALUED):
         return
     operands = list(mirror.operands(_LFTP_VALUED))
     uploads = mirror.has("R", "--reverse")
@@ -141,7 +191,7 @@ def _lftp_mirror(invocation: Invocation, mirror: Invocation) -> Iterator[Found]:
 
 def _tool(invocation: Invocation) -> Iterator[Found]:
     words = invocation.words()
-    if not _DRY.isdisjoint(words):
+    if is_dry(words, _DRY[invocation.name], _TOOL_VALUED, clusters=invocation.name == "gsutil"):
         return
     for mirror in _TOOLS[invocation.name]:
         if mirror.deletes.isdisjoint(words):

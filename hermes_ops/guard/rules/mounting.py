@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from ..judge.invocation import UNKNOWN, Arg, Invocation
 from ..verdict import Found
+from .dry_runs import is_dry
 from .hermes_state import Part, part_of
 from .names import names
 from .paths import Place
@@ -29,6 +30,7 @@ _LAST = names(
     "fuse-zip fuseiso gocryptfs encfs s3fs gcsfuse goofys davfs2 curlftpfs ntfs-3g fuseext2 lklfuse "
     "dislocker systemd-mount blobfuse blobfuse2 juicefs mount_nullfs mount_bindfs mount_tmpfs mount_unionfs"
 ) | {f"mount.{kind}" for kind in names("tmpfs bind fuse nfs nfs4 cifs ntfs overlay fuse.sshfs")}
+_HELP = names("--help --version")
 _LAST_VALUED = names("-o -p -u -g -t --options --type --owner --property -F -C")
 # Where systems mount disks of their own, and the kernel's own file systems.
 _USUAL = re.compile(r"/(?:proc|sys|dev|boot|efi|mnt|media|run|srv|opt|tmp|nix|snap|Volumes)(?:/|\Z)")
@@ -91,7 +93,9 @@ def _mount(invocation: Invocation) -> Iterator[Found]:
 
 def _check(invocation: Invocation) -> Iterable[Found]:
     name = invocation.name
-    if invocation.has("", "--help", "--version"):
+    if is_dry(
+        invocation.words(), _HELP, _VALUED if name in ("mount", "umount") else _LAST_VALUED, clusters=True
+    ):
         return
     if name == "mount":
         yield from _mount(invocation)

@@ -103,3 +103,76 @@ def test_words_that_a_tool_ignores_or_uses_otherwise_are_no_dry_run(command: str
 )
 def test_a_dry_run_of_the_tool_stays_silent(command: str) -> None:
     assert verdict(command) is Verdict.ALLOW
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rsync -a --exclude -n --delete empty/ ~/",
+        "rsync -a --delete --exclude --dry-run empty/ ~/",
+        "rsync -a --dry-run --no-dry-run --delete empty/ ~/",
+        "rsync -a -n --no-n --delete empty/ ~/",
+        "rsync -a --delete -en empty/ ~/",
+        "rsync -a --remove-source-f ~/ h:/x",
+        "rsync -a --remove-sent-files ~/ h:/x",
+        "rclone sync empty ~ --exclude --dry-run",
+        "rclone sync -n empty ~ --dry-run=false",
+        "rclone sync empty ~ --filter -n",
+        "aws s3 sync empty ~ --delete --exclude --dryrun",
+        "unison /tmp/empty ~ -force=/tmp/empty -batch",
+        "unison /tmp/empty ~ --force /tmp/empty -batch",
+        "robocopy empty C:\\\\Windows /MIR /XF /L",
+        "robocopy empty C:\\\\Windows /MIR /xd /l",
+        "lftp -c 'mirror --delete --exclude --dry-run /pub /etc'",
+        "mount -o --help --bind /tmp/empty /etc",
+        "mount --bind -o --version /tmp/empty /etc",
+        "sshfs -o --help host.example:/x ~/.hermes",
+        "tar --remove -cf a /etc",
+        "tar --rem -cf a.tar ~",
+        "tar --remove-files -cf a -T <(echo /etc)",
+        "echo /etc > l; tar --remove-files -cf a -T l",
+        "echo /etc > l; tar --remove-files -cf a --files-from=l",
+        "echo /etc | tar --remove-files -cf a -T -",
+        "zip --mov -r a ~",
+        "zip -r a ~ -TT 'rm -rf ~ #' -T",
+        "gzip -rS --help /etc",
+        "gzip -r --suffix -k /etc",
+        "zstd -r --rm ~",
+        "zstd --rm /etc/passwd",
+    ],
+)
+def test_values_of_options_silence_no_removal(command: str) -> None:
+    assert verdict(command) is Verdict.BLOCK
+
+
+def test_a_list_of_names_that_is_not_known_is_asked_about() -> None:
+    assert verdict("tar --remove-files -czf a.tgz -T names.txt") is Verdict.APPROVE
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rsync -avn --delete empty/ ~/",
+        "rsync -a --delete --exclude '*.o' --dry-run empty/ ~/",
+        "rsync -a --delete -e ssh -n empty/ ~/",
+        "rclone sync empty ~ --dry-run",
+        "rclone sync empty ~ --exclude '*.o' -n",
+        "rclone -nv sync empty ~",
+        "aws s3 sync empty s3://bucket --delete --dryrun",
+        "robocopy a b /MIR /L",
+        "robocopy a b /MIR /XF '*.tmp' /L",
+        "mount --help",
+        "sshfs --help",
+        "tar czf a.tgz -T names.txt",
+        "tar --remove-files -czf a.tgz build",
+        "gzip -rk /etc",
+        "gzip -r --keep /etc",
+        "gzip --help",
+        "zstd -r src",
+        "zstd --rm dump.sql",
+        "zstd -r --rm build",
+        "zip -r -T a src",
+    ],
+)
+def test_what_only_shows_or_keeps_stays_silent(command: str) -> None:
+    assert verdict(command) is Verdict.ALLOW
