@@ -7,17 +7,28 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from . import commands_in_options, decode
-from .invocation import UNKNOWN, Invocation
+from .invocation import UNKNOWN, Arg, Invocation
+from .other_languages import as_word
 
 if TYPE_CHECKING:
     from .walk import Walk
 
 LONGEST = 4_000
 _DEEPEST = 12
+_REST = r"(?P<number>\d+)|(?P<name>[A-Za-z_]\w*)|(?P<sign>\|\||::|[(),;*])"
+_ESCAPED = r"'(?P<escaped>(?:[^'\\]|\\.|'')*)'"
 _TOKEN = re.compile(
-    r"\s*(?:(?:(?P<hex>[xX])|[eEnN])?'(?P<text>(?:[^']|'')*)'|(?P<number>\d+)|(?P<name>[A-Za-z_]\w*)"
-    r"|(?P<sign>\|\||::|[(),;*]))"
+    rf"\s*(?:[eE]{_ESCAPED}|(?:(?P<hex>[xX])|[nN])?'(?P<text>(?:[^']|'')*)'|{_REST})", re.DOTALL
 )
+# In all strings of MySQL a backslash stands before a letter that it changes.
+_TOKEN_OF_MYSQL = re.compile(
+    rf"\s*(?:[nN]?{_ESCAPED}|\"(?P<quoted>(?:[^\"\\]|\\.|\"\")*)\"|(?P<hex>[xX])'(?P<text>[^']*)'|{_REST})",
+    re.DOTALL,
+)
+_ESCAPE = re.compile(r"\\(x[0-9A-Fa-f]{1,2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|[0-7]{1,3}|.)", re.DOTALL)
+_ESCAPE_OF_MYSQL = re.compile(r"\\(.)", re.DOTALL)
+_LETTERS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_MYSQL = frozenset(("mysql", "mariadb"))
 _QUERY = re.compile(r"\s*(?:select|values)\b\s*", re.IGNORECASE)
 # Options whose value is a query; psql and mysql take them at the end of a bundle of letters.
 _QUERIES = {
@@ -35,18 +46,20 @@ class _Unfollowed(Exception):
 class _Reader:
     """Reads the expressions of a query once from left to right."""
 
-    def __init__(self, text: str, at: int) -> None:
+    def __init__(self, text: str, at: int, mysql: bool) -> None:
         self.text, self.at = text, at
+        self.token = _TOKEN_OF_MYSQL if mysql else _TOKEN
+        self.escape = _ESCAPE_OF_MYSQL if mysql else _ESCAPE
 
     def take(self) -> re.Match[str]:
-        found = _TOKEN.match(self.text, self.at)
+        found = self.token.match(self.text, self.at)
         if found is None:
             raise _Unfollowed
         self.at = found.end()
         return found
 
     def is_next(self, *signs: str) -> bool:
-        found = _TOKEN.match(self.text, self.at)
+        found = self.token.match(self.text, self.at)
         if found is None or (found["sign"] or (found["name"] or "").lower()) not in signs:
             return False
         self.at = found.end()
@@ -69,6 +82,10 @@ class _Reader:
         if found["text"] is not None:
             text = found["text"].replace("''", "'")
             return _decoded(decode.from_hex(text)) if found["hex"] else text
+        if found["escaped"] is not None:
+            return self.escape.sub(_meant, found["escaped"].replace("''", "'"))
+        if self.token is _TOKEN_OF_MYSQL and found["quoted"] is not None:
+            return self.escape.sub(_meant, found["quoted"].replace('""', '"'))
         if found["number"]:
             return found["number"]
         if found["sign"] == "(":
@@ -91,6 +108,17 @@ class _Reader:
         if function is None:
             raise _Unfollowed
         return function(given)
+
+
+def _meant(found: re.Match[str]) -> str:
+    """What a backslash and what follows it stand for."""
+    code = found[1]
+    if len(code) > 1 or code in "01234567":
+        number = int(code.lstrip("xuU"), 8 if code[0] in "01234567" else 16)
+        if not 0 < number < 0x110000:
+            raise _Unfollowed
+        return chr(number)
+    return _LETTERS.get(code, code)
 
 
 def _decoded(text: str | None) -> str:
@@ -147,12 +175,12 @@ _FUNCTIONS: dict[str, Callable[[list[str]], str]] = {
 }
 
 
-def rows(query: str) -> str | None:
+def rows(query: str, mysql: bool = False) -> str | None:
     """What a query of constants prints, a line for its row; None for any other query."""
     found = _QUERY.match(query)
     if found is None or len(query) > LONGEST or UNKNOWN in query:
         return None
-    reader = _Reader(query, found.end())
+    reader = _Reader(query, found.end(), mysql)
     try:
         values = [reader.expression()]
         while True:
@@ -166,6 +194,24 @@ def rows(query: str) -> str | None:
     return None if query[reader.at :].strip("; \t\r\n") else "|".join(values) + "\n"
 
 
+# Functions and statements of a database on this machine that write a file or start an editor.
+_LOCAL = frozenset(("sqlite3", "sqlite", "duckdb"))
+_WRITES = re.compile(
+    r"\bwritefile\s{0,4}\(\s{0,4}'([^']{1,400})'|\bcopy\b[^;]{0,2000}?[\s)]to\s{1,4}'([^']{1,400})'",
+    re.IGNORECASE,
+)
+_EDITS = re.compile(r"\bedit\s{0,4}\([^()]{0,400}?,\s{0,4}'((?:[^']|''){1,400})'\s{0,4}\)", re.IGNORECASE)
+_MOST_FILES = 8
+
+
+def _files(walk: Walk, query: str) -> None:
+    """Judge what a query writes and starts on this machine."""
+    for found in list(_WRITES.finditer(query))[:_MOST_FILES]:
+        walk.shell(Arg(f"cat > {as_word(found[1] or found[2])}"))
+    for found in list(_EDITS.finditer(query))[:_MOST_FILES]:
+        walk.shell(Arg(found[1].replace("''", "'")))
+
+
 def _printed(walk: Walk, call: Invocation) -> str | None:
     """sqlite3 [OPTIONS] FILE QUERY, psql -c QUERY, mysql -e QUERY, or the query on the input."""
     options = _QUERIES.get(call.name)
@@ -175,7 +221,10 @@ def _printed(walk: Walk, call: Invocation) -> str | None:
         queries = [arg.text for arg in call.operands(frozenset(("-separator", "-cmd", "-init")))][1:]
     if not queries and call.stdin.text:
         queries = [call.stdin.text]
-    printed = [rows(query) for query in queries[:4]]
+    if call.name in _LOCAL:
+        for query in queries[:4]:
+            _files(walk, query[:LONGEST])
+    printed = [rows(query, call.name in _MYSQL) for query in queries[:4]]
     return None if not printed or None in printed else "".join(map(str, printed))
 
 

@@ -190,6 +190,10 @@ def test_what_is_computed_is_what_the_real_program_prints(words: list[str], text
         "m4 <<'X'\nregexp()sys" + "`rm x'" * 1200 + "\nX",
         'sqlite3 x "select ' + "(" * 1900 + '"',
         "date '+" + "%" * 20000 + "'",
+        'sqlite3 x "' + "edit((" * 600 + '"',
+        'duckdb -c "' + "copy " * 790 + '"',
+        'duckdb -c "' + "copy to " * 490 + '"',
+        'psql -c "select ' + "E'" + "\\\\" * 1900 + '"',
         "seq -f '" + "%g" * 5000 + "' 1 50 | sh",
     ],
 )
@@ -287,4 +291,35 @@ def test_what_m4_may_hand_to_a_shell_is_stopped(command: str) -> None:
 
 @pytest.mark.parametrize("command", M4_HARMLESS)
 def test_everyday_macros_are_allowed(command: str) -> None:
+    assert str(judge_shell(command).verdict) == "allow"
+
+
+QUERIES_THAT_RUN = [
+    "sqlite3 x \"select writefile('/etc/passwd','x')\"",
+    "sqlite3 :memory: \"select edit('x','rm -rf ~ #')\"",
+    "duckdb -c \"copy (select 1) to '/etc/passwd'\"",
+    "psql -At -c \"select E'\\\\x72m -rf ~'\" | sh",
+    "psql -At -c \"select e'\\162\\u006d -\\rf ~'\" | tr -d '\\r' | sh",
+    "mysql -Ne \"select 'r\\m -rf ~'\" | sh",
+    "mysql -Ne 'select \"r\\m -rf ~\"' | sh",
+    "sqlite3 x.db \"select writefile('/etc/cron.d/x', '* * * * * root sh')\"",
+    "duckdb db.duckdb -c \"COPY t TO '/etc/passwd' (format csv)\"",
+    "sqlite3 :memory: \"select edit(name, 'sh -c ''rm -rf ~''') from t\"",
+]
+QUERIES = [
+    "psql -At -c \"select E'a\\tb'\"",
+    "mysql -e \"select * from t where name = 'O\\'Neil'\"",
+    "sqlite3 x.db \"select writefile('out.png', data) from images\"",
+    "duckdb -c \"copy (select * from t) to 'out.parquet' (format parquet)\"",
+    "sqlite3 notes.db \"select edit(body, 'vim') from notes where id = 3\"",
+]
+
+
+@pytest.mark.parametrize("command", QUERIES_THAT_RUN)
+def test_what_a_query_prints_or_writes_is_stopped(command: str) -> None:
+    assert str(judge_shell(command).verdict) in ("block", "approve")
+
+
+@pytest.mark.parametrize("command", QUERIES)
+def test_everyday_queries_are_allowed(command: str) -> None:
     assert str(judge_shell(command).verdict) == "allow"
