@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..code.spelled_paths import spelled
+from ..verdict import Verdict
 from . import flows, interpreters, shells
 from .invocation import Arg, Invocation, Stream
 from .other_languages import as_word, removals
@@ -18,20 +19,47 @@ if TYPE_CHECKING:
 LONGEST = 8_000
 _MOST_LINES, _MOST_CALLS, _DEEPEST = 60, 12, 4
 
-_PREFIX = (
-    r"(?:(?:silent|sil|noautocmd|noa|keepalt|keepjumps|verbose|unsilent|sandbox|try|if \d{1,4})!?[\s:]+){0,4}"
-)
 _RANGE = r"[\d.$%,'<>]{0,20} {0,2}"
+# What stands before a command: modifiers, loops over buffers and lines, an event, the name of a new command,
+# the keys that are typed.
+_BEFORE = re.compile(
+    rf"{_RANGE}(?:"
+    r"(?:sil(?:ent)?|noa(?:utocmd)?|kee(?:palt|pjumps|pmarks|ppatterns|p[ajmp])?|lockm(?:arks)?|nos(?:wapfile)?|hid(?:e)?"
+    r"|uns(?:ilent)?|san(?:dbox)?|\d{0,3}verb(?:ose)?|\d{0,3}vert(?:ical)?|hor(?:izontal)?|\d{0,3}tab|bo(?:tright)?"
+    r"|to(?:pleft)?|abo(?:veleft)?|bel(?:owright)?|lefta(?:bove)?|rightb(?:elow)?|conf(?:irm)?|bro(?:wse)?|try|else"
+    r"|fina(?:lly)?|(?:if|while) \d{1,4}"
+    r"|(?:buf|arg|win|tab|c|cf|l|lf)do|foldd(?:oopen)?|folddoc(?:losed)?)!?[\s:]+"
+    r"|(?:hid(?:e)?|tab|vert(?:ical)?)(?=!)"
+    r"|(?:g(?:lobal)?!?|v(?:global)?) ?([^\w\s!\"|])(?:\\.|(?!\1)[^\\]){0,400}\1[\s:]*"
+    r"|com(?:mand)?!? +(?:-\S+ +){0,6}\w+ +:*"
+    r"|norm(?:al)?!? [^:]{0,100}:"
+    r")"
+)
+_EVENT = re.compile(r"au(?:tocmd)?!? +(?P<first>\S+ +\S+) +(?P<third>\S+ +)?(?:(?:\+\+\w+|nested) +){0,2}")
 # Commands that end in a command of the shell: a filter, a read from it, a write to it, a terminal.
 _TO_SHELL = re.compile(
-    rf"{_PREFIX}(?:{_RANGE}!|{_RANGE}r(?:ead)? {{0,2}}!|{_RANGE}w(?:rite)?!? {{0,2}}!|ter(?:minal)?!?\s)(.*)",
+    rf"(?:{_RANGE}(?:!|r(?:ead)? {{0,2}}!|w(?:rite)?!? {{0,2}}!|[eE] +!)"
+    r"|te[rminal]{0,6}!?\s+(?:\+\+\S+\s+){0,4})(.*)",
     re.DOTALL,
 )
-_EXECUTES = re.compile(rf"{_PREFIX}exe(?:cute)?\s(.*)", re.DOTALL)
+_EXECUTES = re.compile(r"exe(?:cute)?\s(.*)", re.DOTALL)
 _WRITES = re.compile(
-    rf"{_PREFIX}(?:{_RANGE}(?:w(?:rite)?|wq|x(?:it)?|sav(?:eas)?|up(?:date)?)!?|redir!?)"
+    rf"(?:{_RANGE}(?:w(?:rite)?|wq|x(?:it)?|sav(?:eas)?|up(?:date)?)!?|redir!?)"
     r" (?:>>? ?)?(?P<path>[~/$]\S+)"
 )
+_EDITS = re.compile(
+    r"(?:[eE](?:dit)?|fin(?:d)?|[vs]?sp(?:lit)?|tabe(?:dit)?|tabnew|new)!? (?P<path>[~/$]\S+)"
+)
+_WRITES_BACK = re.compile(rf"{_RANGE}(?:w(?:rite|q|a|qa)?|x(?:it|a)?|up(?:date)?)!?\s*\Z")
+# Programs that other commands start: `set makeprg=...`, `let &makeprg = "..."`.
+_PROGRAM = r"(?:makeprg|mp|grepprg|gp|equalprg|ep|formatprg|fp|keywordprg|kp)"
+_SETS = re.compile(rf"set?(?:l(?:ocal)?|g(?:lobal)?)? [^|\n]{{0,200}}?\b{_PROGRAM}=((?:\\.|\S)+)")
+_LETS = re.compile(rf"let &(?:\w:)?{_PROGRAM}\s*\.?=\s*")
+_CALLS = re.compile(
+    r"(?<!\w)call\(\s*(?:function\(\s*)?[\"'](?:system(?:list)?|jobstart|termopen|execute)[\"']\)?\s*,\s*\[\s*"
+)
+_KEYS = re.compile(r"(?<!\w)feedkeys\(\s*")
+_END_OF_KEYS = re.compile(r"\\?<(?:CR|Enter|Return|NL)>|\\[rn]|[\r\n]", re.IGNORECASE)
 # Functions of Vim that run a command: the value is a text or a list of words.
 _RUNS = re.compile(
     r"(?<![\w.])(?:system(?:list)?|jobstart|job_start|termopen|term_start|libcall)\(\s*(?P<list>\[[^\]\n]{0,400}\])?"
@@ -41,7 +69,10 @@ _RENAMES = re.compile(r"(?<!\w)rename\(\s*")
 _DELETES = re.compile(r"(?<![\w.])delete\(\s*")
 _STRING = re.compile(r"\"((?:\\.|[^\"\\])*)\"|'((?:''|[^'])*)'")
 # Lines that are code of another language: `:lua os.execute(...)`, gdb's `python ...`.
-_EMBEDDED = re.compile(r"^[\s:]*(lua|py3?x?|python[3x]?|pi|script|perl|ruby)\s+(?!--)(.+)", re.DOTALL)
+_EMBEDDED = re.compile(
+    r"^[\s:]*(lua|py3?x?|python[3x]?|pi|script|perl|ruby|luado|py(?:thon)?[3x]?do|perldo|rubydo)\s+(?!--)(.+)",
+    re.DOTALL,
+)
 _EMBEDDED_LANGUAGES = {"lua": "lua", "perl": "perl", "ruby": "ruby"}
 
 
@@ -50,7 +81,7 @@ def _embedded(walk: Walk, call: Invocation, text: str) -> bool:
     found = _EMBEDDED.match(text)
     if found is None:
         return False
-    language = _EMBEDDED_LANGUAGES.get(found[1], "python")
+    language = _EMBEDDED_LANGUAGES.get(found[1].removesuffix("do"), "python")
     interpreters.code(walk, call, language, Arg(found[2].removeprefix("="), False))
     return True
 
@@ -64,7 +95,14 @@ def _editor(walk: Walk, call: Invocation) -> Stream | None:
         if word.text == "-l" and after is not None and call.name == "nvim":
             interpreters.script(walk, call, "lua", after)
             return None
-        if word.text in ("-S", "-s", "-u", "-W") and after is not None:
+        option, equals, value = word.text.partition("=")
+        if equals and option in ("--cmd", "--remote-expr", "-c"):
+            scripts.append(value)
+        elif option in ("--remote-send", "--remote-expr") and after is not None:
+            scripts.extend(_typed(after.text) if option[9:] == "send" else [after.text])
+        elif word.text.startswith("!") and call.name in ("ed", "red"):
+            scripts.append(word.text)
+        elif word.text in ("-S", "-s", "-u", "-W") and after is not None:
             scripts.append(flows.file_stream(walk, after.text).text or "")
         elif word.text in ("-c", "--cmd") and after is not None:
             scripts.append(after.text)
@@ -72,14 +110,45 @@ def _editor(walk: Walk, call: Invocation) -> Stream | None:
             scripts.append(word.text[1:])
         elif word.text.startswith("-c") and len(word.text) > 2:
             scripts.append(word.text[2:])
+    for name in ("VIMINIT", "EXINIT", "NVIM_INIT"):
+        kept = call.environment.get(name) or walk.parameter(name)
+        if kept is not None:
+            scripts.append(kept.text)
     if call.stdin.text:
         scripts.extend(call.stdin.text.splitlines()[:50])
     whole = "\n".join(scripts)[:LONGEST]
+    edited = ""
     for script in scripts:
         if not _embedded(walk, call, script):
             for line in _commands(script[:LONGEST]):
                 _command(walk, call, line, whole)
+                found = _EDITS.match(line.lstrip(" \t\r:"))
+                edited = found["path"] if found is not None else edited
+                if edited and _WRITES_BACK.match(line.lstrip(" \t\r:")):
+                    walk.shell(Arg(f"cat > {as_word(edited)}"))
+                    edited = ""
     return None
+
+
+def _typed(keys: str) -> list[str]:
+    """The commands in keys that are typed: `:!command<CR>`."""
+    return [text.partition(":")[2] for text in _END_OF_KEYS.split(keys[:LONGEST])[:_MOST_CALLS]]
+
+
+def _bare(line: str) -> list[str]:
+    """A command without what stands before it; several where it is not clear where that ends."""
+    for _ in range(6):
+        found = _BEFORE.match(line)
+        if found is None:
+            break
+        line = line[found.end() :].lstrip(" \t\r:")
+    event = _EVENT.match(line)
+    if event is None:
+        return [line]
+    return [
+        line[end:].lstrip(" :")
+        for end in sorted({event.end("first"), event.end("third"), event.end()} - {-1})
+    ]
 
 
 def _commands(script: str) -> list[str]:
@@ -88,11 +157,29 @@ def _commands(script: str) -> list[str]:
 
 def _command(walk: Walk, call: Invocation, line: str, whole: str, depth: int = 0) -> None:
     """One command of an editor; `whole`: the text in which its variables are set."""
-    line = line.lstrip(" \t\r:")
+    whole_line = line.lstrip(" \t\r:")
+    several = _bare(whole_line)
+    for each in several[1:]:
+        if depth < _DEEPEST:
+            _command(walk, call, each, whole, depth + 1)
+    line = several[0]
     found = _TO_SHELL.match(line)
     if found is not None:
-        walk.shell(Arg(found[1].strip()))
+        walk.shell(Arg(_END_OF_KEYS.split(found[1])[0].strip()))
         return
+    if (depth or line != whole_line) and _embedded(walk, call, line):
+        return
+    found = _SETS.match(line)
+    if found is not None:
+        walk.shell(Arg(re.sub(r"\\(.)", r"\1", found[1])))
+    found = _LETS.match(line)
+    made = spelled(line, found.end()) if found is not None else None
+    if made is not None:
+        walk.shell(Arg(made[0]))
+    for found in list(_KEYS.finditer(line))[:_MOST_CALLS]:
+        made = spelled(line, found.end())
+        for inner in _typed(made[0]) if made is not None and depth < _DEEPEST else []:
+            _command(walk, call, inner, whole, depth + 1)
     found = _EXECUTES.match(line)
     if found is not None and depth < _DEEPEST:
         made = spelled(f"{found[1]}\n{whole}", 0)
@@ -104,6 +191,11 @@ def _command(walk: Walk, call: Invocation, line: str, whole: str, depth: int = 0
         walk.shell(Arg(f"cat > {as_word(found['path'])}"))
     for text in _calls(f"{line}\n{whole}", len(line)):
         walk.shell(Arg(text))
+    if _RUNS.search(line) is not None and re.search(r"\bfor?\b|\blet\b", whole):
+        # What runs is a value that is not followed: one of the texts it may be.
+        for text in _strings(whole)[:_MOST_CALLS]:
+            if " " in text.strip():
+                walk.findings.extend(each for each in walk.captured(text) if each.verdict == Verdict.BLOCK)
 
 
 def _calls(code: str, end: int) -> Iterator[str]:
@@ -114,6 +206,10 @@ def _calls(code: str, end: int) -> Iterator[str]:
             yield " ".join(map(shlex.quote, _strings(found["list"])))
         elif (made := spelled(code, found.end())) is not None:
             yield made[0]
+    for found in list(_CALLS.finditer(line))[:_MOST_CALLS]:
+        made = spelled(code, found.end())
+        if made is not None:
+            yield made[0].lstrip("!: ")
     for found in list(_WRITES_FILE.finditer(line))[:_MOST_CALLS]:
         path = spelled(code, found.end())
         if path is not None:

@@ -346,3 +346,86 @@ def test_hostile_lines_of_an_editor_are_read_in_time(text: str) -> None:
     judge_shell(f"vim -es -c '{text}' -c q")
     judge_shell(f"gdb -batch -ex '{text}'")
     assert time.perf_counter() - started < 1.0
+
+
+EDITORS_THAT_RUN = [
+    "vim -es -c 'bufdo !rm -rf ~' -c q",
+    "vim -es -c 'tab !rm -rf ~' -c q",
+    "vim -es -c 'hide !rm -rf ~' -c q",
+    "vim -es -c 'g/^/!rm -rf ~' -c q",
+    "vim -es -c 'au VimLeave * !rm -rf ~' -c q",
+    "vim -es -c 'normal! :!rm -rf ~\r' -c q",
+    "vim -es -c 'set makeprg=rm\\ -rf\\ ~ | make' -c q",
+    'vim -es -c \':call feedkeys(":!rm -rf ~\\<CR>", "tx")\' -c q',
+    'vim -es -c \'call call("system", ["rm -rf ~"])\' -c q',
+    "vim -es -c 'for c in [\"rm -rf ~\"] | call system(c) | endfor' -c q",
+    "vim -es -c 'vert term rm -rf ~' -c q",
+    "vim -es -c 'com X !rm -rf ~ | X' -c q",
+    "vim -es -c 'luado os.execute(\"rm -rf ~\")' -c q",
+    "ed '!rm -rf ~'",
+    "printf 'e !rm -rf ~\\n' | ed",
+    "VIMINIT='!rm -rf ~' vim",
+    "nvim --cmd='!rm -rf ~'",
+    "vim -c 'e /etc/passwd' -c '%d' -c 'wq!'",
+    "nvim --server s --remote-send ':!rm -rf ~<CR>'",
+    "vim -es -c '%argdo silent !rm -rf ~' -c q",
+    "vim -es -c 'windo hide vert !rm -rf ~' -c q",
+    "vim -es -c 'v/x/silent !rm -rf ~' -c q",
+    "vim -es -c 'autocmd! mine VimLeave,BufRead * ++once nested silent !rm -rf ~' -c q",
+    "vim -es -c 'command! -nargs=0 X :!rm -rf ~' -c X",
+    "vim -c 'au VimEnter * call system(\"rm -rf ~\")'",
+    "vim -es -c 'let &makeprg = \"rm -rf ~\" | make' -c q",
+    "EXINIT='bufdo !rm -rf ~' ex",
+    "nvim --server s --remote-expr 'system(\"rm -rf ~\")'",
+    "vim -es -c 'bufdo lua os.execute(\"rm -rf ~\")' -c q",
+    "nvim -c 'tab te rm -rf ~'",
+    "ex -s <<< $'e /etc/shadow\\n%d\\nx'",
+]
+EDITORS = [
+    "vim -es -c 'bufdo %s/foo/bar/ge | update' -c q *.txt",
+    "vim -c 'au BufWritePre *.py !black %' main.py",
+    "vim -c 'vert split notes.txt' -c 'tabdo windo set number'",
+    "vim -es -c 'g/^$/d' -c 'v/keep/d' -c wq notes.txt",
+    "vim -es -c 'normal! gg=G' -c wq main.c",
+    "vim -c 'set makeprg=ninja\\ -C\\ build' -c make",
+    "VIMINIT='set number' vim main.c",
+    "nvim --server /tmp/nvim.sock --remote-send ':w<CR>'",
+    "vim -c 'e notes.txt' -c 'wq'",
+    "vim -c 'vert term htop'",
+    "vim -c 'command! Fmt !gofmt -w %' main.go",
+    "vim --cmd='set nocompatible' a.txt",
+    "nvim --headless -c 'set shortmess+=I' -c 'tabnew README.md' -c 'qa!'",
+    'vim -es -c \'for f in ["a b", "c d"] | echo system("ls " . f) | endfor\' -c q',
+]
+
+
+@pytest.mark.parametrize("command", EDITORS_THAT_RUN)
+def test_what_editors_run_is_stopped(command: str) -> None:
+    assert str(judge_shell(command).verdict) == "block"
+
+
+@pytest.mark.parametrize("command", EDITORS)
+def test_everyday_editors_are_silent(command: str) -> None:
+    assert str(judge_shell(command).verdict) == "allow"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "g/" + "\\\\a" * 2500,
+        "g/a/" * 2000,
+        "tab " * 2000,
+        "au a b " * 1100,
+        "com -a " * 1100,
+        "norm :" * 1300,
+        "feedkeys(" * 800,
+        "set makeprg=" * 600,
+        "let &mp=" * 900,
+        'for x in ["a b"] | call system(x)' * 200,
+        "e ~/x | w |" * 700,
+    ],
+)
+def test_hostile_lines_for_editors_are_read_in_time(text: str) -> None:
+    started = time.perf_counter()
+    judge_shell(f"vim -es -c '{text}'")
+    assert time.perf_counter() - started < 0.5
