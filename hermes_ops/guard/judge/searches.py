@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from ..rules import artefacts
 from ..rules.names import names as listed
 from . import answers, carriers, danger, decode, flows, names, shells
 from .commands_in_options import MOST_WORDS, values
@@ -283,9 +284,40 @@ _FD_RUNS = frozenset(("-x", "--exec", "-X", "--exec-batch"))
 _EVERYTHING = frozenset(("", ".", ".*", "^"))
 
 
+# A cluster of letters without a value, one of them -x or -X with what is glued to it.
+_FD_GLUED = re.compile(r"(?:--exec(?:-batch)?=|-[HIusigFaLlp0q1]*[xX]=?)(.*)", re.DOTALL)
+_FD_ENDING = re.compile(r"\\(\.\w{1,12})\$", re.ASCII)
+
+
+def _fd_command(words: list[Arg]) -> tuple[int, list[Arg]]:
+    """Where the option stands by which fd runs a command, 0 for nowhere, and the command."""
+    for at, word in enumerate(words[1:], 1):
+        if word.text in _FD_RUNS:
+            return at, words[at + 1 :]
+        found = _FD_GLUED.fullmatch(word.text)
+        if found is not None:
+            glued = [Arg(found[1], word.glob, word.taint, word.source)] if found[1] else []
+            return at, [*glued, *words[at + 1 :]]
+    return 0, []
+
+
+def _fd_junk(pattern: str) -> str:
+    """The pattern of find for a regular expression that stands for artefacts alone; "" for any other.
+
+    A plain word is found within other names too, unless it is one that no name of another kind holds.
+    """
+    found = _FD_ENDING.fullmatch(pattern)
+    whole = _FD_WHOLE.fullmatch(pattern)
+    name = f"*{found[1]}" if found else whole[1] or whole[2] if whole else ""
+    return name if name and artefacts.is_junk_pattern(name) else ""
+
+
+_FD_WHOLE = re.compile(r"\^([\w-]{1,40})\$|(?=[^_]{0,40}_)([\w-]{1,40})", re.ASCII)
+
+
 def _fd(walk: Walk, call: Invocation) -> Stream | None:
     words = call.argv
-    at = next((at for at, word in enumerate(words) if word.text in _FD_RUNS), 0)
+    at, command = _fd_command(words)
     if not at:
         return None
     operands = list(Invocation("fd", words[:at]).operands(_FD_VALUED))
@@ -294,11 +326,14 @@ def _fd(walk: Walk, call: Invocation) -> Stream | None:
     narrowed = narrowed or any(
         option[:2] in ("-e", "-E", "-S", "-t") or option[:3] == "--e" for option in options
     )
-    command = words[at + 1 :]
+    # Of names that only a build leaves the rules are told, as of those that find turns up.
+    name = _fd_junk(operands[0].text) if operands else ""
     if not any(_FD_PLACE.search(word.text) for word in command):
         command = [*command, Arg("{}")]
     for root in operands[1:][:MOST_ROOTS] or [Arg(".")]:
         found = Arg(root.text.rstrip("/") + "/" + (UNKNOWN if narrowed else "*"), not narrowed)
+        if name:
+            found = Arg(f"{found.text}/{name}", False, source=FOUND)
         replaced = [_replaced([word], "{}", found)[0] for word in command]
         walk.words(replaced, Stream())
     return None

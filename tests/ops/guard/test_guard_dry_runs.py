@@ -139,6 +139,10 @@ def test_a_dry_run_of_the_tool_stays_silent(command: str) -> None:
         "gzip -r --suffix -k /etc",
         "zstd -r --rm ~",
         "zstd --rm /etc/passwd",
+        "fd -H . ~ --exec-batch=rm -rf",
+        "fd . ~ --exec=rm -rf",
+        "fd -HI . ~ -Xrm -rf",
+        "fd . ~ -HIxrm -rf",
     ],
 )
 def test_values_of_options_silence_no_removal(command: str) -> None:
@@ -172,6 +176,9 @@ def test_a_list_of_names_that_is_not_known_is_asked_about() -> None:
         "zstd --rm dump.sql",
         "zstd -r --rm build",
         "zip -r -T a src",
+        "fd -tx -e sh . ~",
+        "fd __pycache__ -x rm -rf",
+        "fd -e py -xwc -l",
     ],
 )
 def test_what_only_shows_or_keeps_stays_silent(command: str) -> None:
