@@ -200,14 +200,29 @@ def _command(arguments: list[Arg], index: int) -> tuple[str, str]:
     return name, "".join(word for word in words[1:] if word.startswith("-"))
 
 
+_FD_VALUED = names(
+    "-t --type -e --extension -E --exclude -d --max-depth --min-depth -c --color -S --size -o --owner -j "
+    "--threads --changed-within --changed-before --base-directory"
+)
+
+
+def _as_glob(pattern: str) -> str:
+    """A plain regular expression as a glob: \\.pyc$ is *.pyc."""
+    plain = pattern.replace("\\.", ".")
+    if plain.endswith("$"):
+        return ("" if plain.startswith("^") else "*") + plain.strip("^$")
+    return plain
+
+
 def _fd(invocation: Invocation) -> Iterator[Found]:
     words = invocation.words()
     for index, word in enumerate(words):
         if word in ("-x", "-X", "--exec", "--exec-batch") and index + 1 < len(words):
             name = words[index + 1].rpartition("/")[2]
             if name in _REMOVERS:
-                named = [other for other in words[:index] if not other.startswith("-")]
-                if not (named and artefacts.is_junk_pattern(named[0])):
+                before = Invocation("fd", invocation.argv[: index + 1])
+                named = [other.text for other in before.operands(_FD_VALUED)]
+                if not (named and artefacts.is_junk_pattern(_as_glob(named[0]))):
                     yield FOUND_FILES.found(invocation.part)
 
 

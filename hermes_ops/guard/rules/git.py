@@ -118,6 +118,8 @@ def _reset(rest: list[Arg]) -> Iterator[Rule]:
 
 
 def _clean(rest: list[Arg]) -> Iterator[Rule]:
+    patterns = {at + 1 for at, word in enumerate(rest) if word.text in ("-e", "--exclude")}
+    rest = [word for at, word in enumerate(rest) if at not in patterns]
     if not has(rest, "ni", "--dry-run", "--interactive", "--help"):
         yield CLEAN
 

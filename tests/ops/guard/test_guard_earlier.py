@@ -204,3 +204,22 @@ def test_credentials_leave_by_no_other_spelling(command: str, want: str) -> None
 )
 def test_the_home_that_code_asks_for_is_one_of_its_words(command: str, want: str) -> None:
     assert verdict(command) == want
+
+
+@pytest.mark.parametrize(
+    ("command", "want"),
+    [
+        ("git clean -fdx -e -n", "approve"),
+        ("git clean -n -fdx", "allow"),
+        ("git clean -fdxn -e x", "allow"),
+        ("git -C ~ clean -fdx -e -n", "block"),
+        ("fd -H -t d __pycache__ -x rm -rf", "allow"),
+        ("fd '\\.pyc$' -X rm", "allow"),
+        ("fd '\\.py$' -X rm", "approve"),
+        ("fd -t f . src -X rm", "approve"),
+        ("fd -e pyc -X rm", "approve"),
+        ("fd 'c$' -X rm", "approve"),
+    ],
+)
+def test_a_word_is_an_option_only_where_it_stands_as_one(command: str, want: str) -> None:
+    assert verdict(command) == want
