@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..code.spelled_paths import spelled
+from ..rules.names import names as listed
 from ..verdict import Verdict
-from . import flows, interpreters, shells
+from . import decode, flows, interpreters, other_languages, shells
 from .invocation import Arg, Invocation, Stream
 from .other_languages import as_word, removals
 
@@ -59,7 +60,8 @@ _CALLS = re.compile(
     r"(?<!\w)call\(\s*(?:function\(\s*)?[\"'](?:system(?:list)?|jobstart|termopen|execute)[\"']\)?\s*,\s*\[\s*"
 )
 _KEYS = re.compile(r"(?<!\w)feedkeys\(\s*")
-_END_OF_KEYS = re.compile(r"\\?<(?:CR|Enter|Return|NL)>|\\[rn]|[\r\n]", re.IGNORECASE)
+_END_OF_KEYS = re.compile(r"\\?<(?:CR|Enter|Return|NL)>|[\r\n]", re.IGNORECASE)
+_LAST_KEYS = re.compile(r"(?:\\?<(?:CR|Enter|Return|NL)>|\\[rn])\Z", re.IGNORECASE)
 # Functions of Vim that run a command: the value is a text or a list of words.
 _RUNS = re.compile(
     r"(?<![\w.])(?:system(?:list)?|jobstart|job_start|termopen|term_start|libcall)\(\s*(?P<list>\[[^\]\n]{0,400}\])?"
@@ -165,7 +167,7 @@ def _command(walk: Walk, call: Invocation, line: str, whole: str, depth: int = 0
     line = several[0]
     found = _TO_SHELL.match(line)
     if found is not None:
-        walk.shell(Arg(_END_OF_KEYS.split(found[1])[0].strip()))
+        walk.shell(Arg(_LAST_KEYS.sub("", found[1]).strip()))
         return
     if (depth or line != whole_line) and _embedded(walk, call, line):
         return
@@ -239,53 +241,134 @@ def _strings(text: str) -> list[str]:
     ]
 
 
-_DEBUGGER_COMMAND = re.compile(r"^[ \t]*(?:shell|!|platform shell|make)\s*(.+)", re.MULTILINE)
+# What a line of a debugger gives to a shell; names may be shortened, and other commands stand before them.
+_LEADS = (
+    r"(?:with [^\n]{0,200}?-- +"
+    r"|(?:thread|frame|inferior|proc\w*) +apply +(?:\S+ +){1,3}?|[tf]?faas? +|[tf]aas +"
+    r"|(?:if|while) [^\n]{0,60}?\n[ \t]*){0,2}"
+)
+_SHELL = r"(?:she?l{0,2}\b|!|pl(?:atform)?\s+she?l{0,2}\b|make\b)"
+_DEBUGGER_COMMAND = re.compile(rf"^[ \t]*{_LEADS}{_SHELL}[ \t]*(.+)", re.MULTILINE)
 # What a debugger has the program run that it holds, and what it pipes into.
 _DEBUGGER_CALL = re.compile(
-    r"^[ \t]*(?:call|print|p|expr(?:ession)?|e|compile code|output|set var(?:iable)?|po)\b[^\n\"]{0,200}?\b"
-    r"(?:system|popen)\s{0,4}\(\s{0,4}\"((?:\\.|[^\"\\\n])*)\"",
+    r"(?:^[ \t]*(?:call|print|p|expr(?:ession)?|e|compile code|output|set var(?:iable)?|po)\b"
+    r"[^\n\"]{0,200}?\b(?:system|popen)|\$_shell)\s{0,4}\(\s{0,4}\"((?:\\.|[^\"\\\n])*)\"",
     re.MULTILINE,
 )
 _DEBUGGER_PIPE = re.compile(r"^[ \t]*(?:pipe|\|)\s[^|\n]*\|\s*(.+)", re.MULTILINE)
+_ALIAS = re.compile(
+    rf"^[ \t]*(?:alias +(?:-\S+ +){{0,4}}([\w-]{{1,40}}) *= *|command +alias +(?:-\S+ +){{0,4}}"
+    rf"([\w-]{{1,40}}) +){_SHELL}",
+    re.MULTILINE,
+)
+# Lines made of a form and its values, and lines that a script of Python has the debugger run.
+_MADE = re.compile(r"^[ \t]*ev(?:al?)? +(\"(?:\\.|[^\"\\\n])*\"[^\n]*)", re.MULTILINE)
+_EXECUTED = re.compile(r"gdb\.execute\(\s{0,4}|HandleCommand\(\s{0,4}")
+_VALUE = re.compile(r"\"((?:\\.|[^\"\\])*)\"|([^\s,\"]+)")
+_SCHEME = re.compile(r"^[ \t]*gu(?:ile)?[ \t]+(.+)", re.MULTILINE)
+_SOURCED = re.compile(
+    r"^[ \t]*(?:so(?:urce)?|command +(?:source|script +import)) +"
+    r"(?:-\S+ +){0,4}(\S+)",
+    re.MULTILINE,
+)
+_RUN = re.compile(
+    r"^[ \t]*(?:r(?:un)?|start|starti|set args|process launch(?: [^\n]{0,100}?--)?)[ \t]+"
+    r"(\S.*)",
+    re.MULTILINE,
+)
+_PROGRAM_RUN = re.compile(r"^[ \t]*(?:file|exec-file|target create)[ \t]+[\"']?([^\s\"']+)", re.MULTILINE)
+_LINES = re.compile(r"--?(?:ex|iex|eiex|(?:early-|init-|early-init-)?ev[a-z-]*|o|O|k|one-line[a-z-]*)")
+_FILES = re.compile(r"--?(?:x|ix|eix|s|S|(?:init-|early-init-)?com[a-z]*|source[a-z-]*)")
 
 
 def _debugger(walk: Walk, call: Invocation) -> Stream | None:
     """gdb --args COMMAND and -ex 'shell COMMAND'."""
     words = call.argv[1:]
-    for at, word in enumerate(words):
+    lines: list[str] = []
+    program, at = "", 0
+    while at < len(words):
+        text = words[at].text
         after = words[at + 1].text if at + 1 < len(words) else ""
-        if word.text in ("--args", "-args"):
-            shells.exec_words(walk, call, words[at + 1 :])
+        at += 1
+        option, equals, value = text.partition("=")
+        if text in ("--args", "-args"):
+            shells.exec_words(walk, call, words[at:])
+            program = program or after
             break
-        given = ""
-        option, equals, value = word.text.partition("=")
-        if option in ("-ex", "-iex", "--eval-command", "-eval-command", "-o", "-O", "--one-line"):
-            given = value if equals else after
-        elif word.text in ("-x", "-ix", "-s", "-S", "--command", "--source", "--init-command"):
-            given = flows.file_stream(walk, after).text or ""
-        elif word.text.startswith(("--command=", "-x")):
-            given = flows.file_stream(walk, word.text.partition("=")[2] or word.text[2:]).text or ""
-        if given:
-            _debugged(walk, call, given)
+        if text == "--" and "lldb" in call.name:
+            shells.exec_words(walk, call, words[at:])
+            break
+        if _LINES.fullmatch(option):
+            lines.append(value if equals else after)
+            at += not equals
+        elif _FILES.fullmatch(option):
+            lines.append(_sourced(walk, call, value if equals else after))
+            at += not equals
+        elif text.startswith("-x"):
+            lines.append(_sourced(walk, call, text[2:]))
+        elif text[:1] != "-" and not program:
+            program = text
     if call.stdin.text:
-        _debugged(walk, call, call.stdin.text)
-    if call.name == "lldb" and any(word.text == "--" for word in words):
-        at = next(i for i, word in enumerate(words) if word.text == "--")
-        shells.exec_words(walk, call, words[at + 1 :])
+        lines.append(call.stdin.text)
+    for each in lines:
+        _debugged(walk, call, each[:LONGEST])
+    given = "\n".join(lines)[:LONGEST]
+    _aliased(walk, given)
+    named = _PROGRAM_RUN.search(given)
+    program = named[1] if named is not None else program
+    for found in list(_RUN.finditer(given))[:_MOST_CALLS] if program else []:
+        walk.shell(Arg(f"{as_word(program)} {found[1]}"))
     return None
 
 
-def _debugged(walk: Walk, call: Invocation, given: str) -> None:
+def _sourced(walk: Walk, call: Invocation, path: str) -> str:
+    """The lines of a script of a debugger; a script of Python is judged as one."""
+    if path.endswith(".py"):
+        interpreters.script(walk, call, "python", Arg(path))
+        return ""
+    return flows.file_stream(walk, path).text or ""
+
+
+def _debugged(walk: Walk, call: Invocation, given: str, depth: int = 0) -> None:
     """Lines that a debugger is given."""
-    given = given[:LONGEST]
     for line in given.splitlines()[:200]:
         _embedded(walk, call, line)
     for pattern in (_DEBUGGER_COMMAND, _DEBUGGER_CALL, _DEBUGGER_PIPE):
         for found in list(pattern.finditer(given))[:_MOST_CALLS]:
             walk.shell(Arg(found[1].replace('\\"', '"') if pattern is _DEBUGGER_CALL else found[1]))
+    for found in list(_SCHEME.finditer(given))[:_MOST_CALLS]:
+        other_languages.code(walk, Arg(found[1]))
+    if depth >= 2:
+        return
+    inner: list[str] = []
+    for found in list(_MADE.finditer(given))[:_MOST_CALLS]:
+        values = [each[1] if each[1] is not None else each[2] for each in _VALUE.finditer(found[1])]
+        inner.append(decode.printf(values[:20]) or "")
+    for found in list(_EXECUTED.finditer(given))[:_MOST_CALLS]:
+        made = spelled(given, found.end())
+        inner.append(made[0] if made is not None else "")
+    inner += [_sourced(walk, call, found[1]) for found in list(_SOURCED.finditer(given))[:_MOST_CALLS]]
+    text = "\n".join(filter(None, inner))[:LONGEST]
+    if text:
+        _debugged(walk, call, text, depth + 1)
 
 
+def _aliased(walk: Walk, given: str) -> None:
+    """Commands behind another name of the command that hands them to a shell."""
+    names = [re.escape(found[1] or found[2]) for found in _ALIAS.finditer(given)][:_MOST_CALLS]
+    if not names:
+        return
+    uses = re.compile(rf"^[ \t]*(?:{'|'.join(names)})[ \t]+(.+)", re.MULTILINE)
+    for found in list(uses.finditer(given))[:_MOST_CALLS]:
+        walk.shell(Arg(found[1]))
+
+
+_DEBUGGERS = listed(
+    "gdb lldb gdb-multiarch gdbtui cgdb rust-gdb rust-gdbgui rust-lldb pwndbg gef arm-none-eabi-gdb "
+    "aarch64-linux-gnu-gdb arm-linux-gnueabihf-gdb riscv64-unknown-elf-gdb x86_64-linux-gnu-gdb "
+    "avr-gdb xtensa-esp32-elf-gdb lldb-14 lldb-15 lldb-16 lldb-17 lldb-18 lldb-19 lldb-20 lldb-mi"
+)
 HANDLERS = {
     **dict.fromkeys(("vim", "vi", "nvim", "ex", "ed", "view", "vimdiff", "gvim", "nvi", "vim.tiny"), _editor),
-    **dict.fromkeys(("gdb", "lldb"), _debugger),
+    **dict.fromkeys(sorted(_DEBUGGERS), _debugger),
 }

@@ -429,3 +429,70 @@ def test_hostile_lines_for_editors_are_read_in_time(text: str) -> None:
     started = time.perf_counter()
     judge_shell(f"vim -es -c '{text}'")
     assert time.perf_counter() - started < 0.5
+
+
+DEBUGGERS_THAT_RUN = [
+    "gdb -batch -ex 'she rm -rf ~'",
+    "gdb --ex 'shell rm -rf ~'",
+    "gdb -batch -ex 'p $_shell(\"rm -rf ~\")'",
+    'gdb -batch -ex \'eval "shell rm -rf %s", "~"\'',
+    "gdb -batch -ex 'alias x=shell' -ex 'x rm -rf ~'",
+    "gdb -batch -ex 'with print pretty -- shell rm -rf ~'",
+    "gdb -batch -ex 'guile (system \"rm -rf ~\")'",
+    "gdb -batch -ex 'run -c \"rm -rf ~\"' /bin/sh",
+    "echo 'import os; os.system(\"rm -rf ~\")' > a.py; gdb -x a.py",
+    "lldb -b -o 'pl sh rm -rf ~'",
+    "gdb-multiarch -batch -ex 'shell rm -rf ~'",
+    "gdb -nx -iex 'shell rm -rf ~'",
+    "rust-gdb -batch --eval-command='she rm -rf ~'",
+    "gdb -batch -ex 'thread apply all shell rm -rf ~'",
+    "gdb -batch -ex 'python gdb.execute(\"shell rm -rf ~\")'",
+    "gdb -batch -ex 'file /bin/sh' -ex 'set args -c \"rm -rf ~\"' -ex run",
+    "lldb -b -o 'command alias x platform shell' -o 'x rm -rf ~'",
+    "lldb-16 -b --one-line 'platform shell rm -rf ~'",
+    "gdb -batch -ex 'if $_shell(\"rm -rf ~\")'",
+    "echo 'import os; os.system(\"rm -rf ~\")' > a.py; gdb -ex 'source a.py'",
+    "echo 'shell rm -rf ~' > a.gdb; gdb -batch -ex 'source a.gdb'",
+]
+DEBUGGERS = [
+    "gdb -batch -ex 'show version'",
+    "gdb -batch -ex 'with print pretty on -- print x' ./a.out",
+    "gdb --ex run --ex bt --args ./a.out input.txt",
+    "gdb -batch -ex 'run < input.txt' -ex bt ./a.out",
+    "gdb -batch -ex 'set args --verbose' -ex run -ex 'thread apply all bt' ./a.out",
+    "gdb-multiarch -batch -ex 'info files' firmware.elf",
+    "gdb -batch -ex 'alias pp=print -pretty' -ex 'pp x' ./a.out",
+    "lldb -b -o 'process launch' -o 'bt' ./a.out",
+    "gdb -batch -ex 'eval \"print %d\", 3' ./a.out",
+    "gdb -x script.gdb ./a.out",
+]
+
+
+@pytest.mark.parametrize("command", DEBUGGERS_THAT_RUN)
+def test_what_debuggers_run_is_stopped(command: str) -> None:
+    assert str(judge_shell(command).verdict) == "block"
+
+
+@pytest.mark.parametrize("command", DEBUGGERS)
+def test_everyday_debuggers_are_silent(command: str) -> None:
+    assert str(judge_shell(command).verdict) == "allow"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "with " * 1600,
+        "thread apply " * 600,
+        "alias x=shell;" * 500,
+        'eval "%s", ' * 600,
+        "$_shell(" * 900,
+        "run " * 2000,
+        "source " * 1000,
+        "gdb.execute(" * 600,
+        "-- " * 2500,
+    ],
+)
+def test_hostile_lines_for_debuggers_are_read_in_time(text: str) -> None:
+    started = time.perf_counter()
+    judge_shell(f"gdb -batch -ex '{text}'")
+    assert time.perf_counter() - started < 0.5
