@@ -92,7 +92,7 @@ def _npm(walk: Walk, call: Invocation) -> Stream | None:
 _SED_EXECUTES = re.compile(r"(?:^|[;{}\n0-9$/])\s*e\s+([^\n]+)")
 
 
-_SED_FLAG = re.compile(r"s(.)(?:\\.|(?!\1).)*\1((?:\\.|(?!\1).)*)\1[gpiI0-9]*e", re.DOTALL)
+_SED_FLAG = re.compile(r"s([^\\])(?:\\.|(?!\1)[^\\])*\1((?:\\.|(?!\1)[^\\])*)\1[gpiI0-9]*e", re.DOTALL)
 
 
 def _sed(walk: Walk, call: Invocation) -> Stream | None:
