@@ -88,15 +88,14 @@ def _start(text: str, name: int) -> int:
 
 
 def _quoted_spans(text: str) -> tuple[list[int], list[int], bool]:
-    """Where strings and comments begin and end, and whether all quotes are closed."""
-    starts, ends, sound = [], [], True
+    """Where strings and comments begin and end, and whether all quotes are closed; no places when not."""
+    starts, ends = [], []
     for match in _QUOTED.finditer(text):
         if match.lastgroup == "stray":
-            sound = False
-        else:
-            starts.append(match.start())
-            ends.append(match.end())
-    return starts, ends, sound
+            return [], [], False
+        starts.append(match.start())
+        ends.append(match.end())
+    return starts, ends, True
 
 
 def _literals(text: str) -> list[str]:

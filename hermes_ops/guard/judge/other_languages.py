@@ -41,7 +41,12 @@ _STARTS = re.compile(
     r"|readpipe|RemoveAll|Command|backtick|`",
     re.IGNORECASE,
 )
-_STRING = re.compile(r"\"((?:\\.|[^\"\\\n])*)\"|'((?:\\.|[^'\\\n])*)'|`([^`'\n]*)[`']", re.DOTALL)
+_OPENING = re.compile(r"[\"'`]")
+_QUOTED = {
+    '"': re.compile(r"\"((?:\\.|[^\"\\\n])*)\"", re.DOTALL),
+    "'": re.compile(r"'((?:\\.|[^'\\\n])*)'", re.DOTALL),
+    "`": re.compile(r"`([^`'\n]*)[`']"),
+}
 # Lines that the prompt of a language gives to a shell: `! command` of gnuplot, `:! command` of GHCi.
 _TO_SHELL = re.compile(r"^[ \t]{0,40}:?![ \t]{0,40}(.+)|%sh\{([^}]*)\}", re.MULTILINE)
 # Comments of C and its like. Strings come first: what looks like a comment in one stays. What is not closed
@@ -90,10 +95,7 @@ def _strings(code: str) -> Iterator[str]:
     if _STARTS.search(code) is None:
         return
     for line in code.split("\n"):
-        strings = [
-            next((group for group in found.groups() if group is not None), "")
-            for found in _STRING.finditer(_with_home(line))
-        ]
+        strings = [found[1] for found in _quoted(_with_home(line))]
         strings = [_HOME_PUT_IN.sub("~", string.replace('\\"', '"')) for string in strings]
         if 1 < len(strings) <= 12 and any(string[:1] == " " or string[-1:] == " " for string in strings):
             left -= 1
@@ -109,12 +111,28 @@ def _strings(code: str) -> Iterator[str]:
             return
 
 
+def _quoted(line: str) -> Iterator[re.Match[str]]:
+    """The strings of a line. Where one is never closed, no other in such quotes behind it is."""
+    open_to_the_end: set[str] = set()
+    at = 0
+    while (opening := _OPENING.search(line, at)) is not None:
+        quote, at = opening[0], opening.end()
+        if quote in open_to_the_end:
+            continue
+        found = _QUOTED[quote].match(line, opening.start())
+        if found is None:
+            open_to_the_end.add(quote)
+        else:
+            yield found
+            at = found.end()
+
+
 def _with_home(line: str) -> str:
     """A line in which the home of the user, where code asks for it beside the strings, is one of them."""
     if "home" not in line.lower() or len(line) > _LONGEST_LINE:
         return line
     pieces, last = [], 0
-    for found in _STRING.finditer(line):
+    for found in _quoted(line):
         outside = line[last : found.start()]
         # The name of the variable is a string itself: getenv("HOME").
         asks = found[1] == "HOME" and (
