@@ -82,6 +82,8 @@ class _Script:
                 self.at = len(self.text) if end < 0 else end
                 continue
             steps.append(self.step())
+            if len(steps) > MOST_COMMANDS:
+                raise _Refused
 
     def skip(self, letters: str) -> None:
         while self.at < len(self.text) and self.text[self.at] in letters:
