@@ -47,6 +47,8 @@ def branches(words: Sequence[str]) -> list[tuple[int, int]]:
     while end >= 0:
         begin = joined(words, end)
         found.append((begin, end))
+        if begin >= end:
+            break  # no test at all: the others leave no more
         end = begin - 1
     return found
 

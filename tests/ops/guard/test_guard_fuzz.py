@@ -51,6 +51,7 @@ def test_the_same_seed_gives_the_same_texts():
         "sed -i s/a/b/ scripts" + "\\" * 1_000,
         "sed -n " + "0" * 5_000 + "p x",
         "date +" + "%0" * 10_000,
+        "find " + "a " * 2_000 + "| xargs rm",
         "tclsh <<< '" + "eval " * 4_000 + "'",
         "perl -e '" + "map{chr}" * 2_000 + "'",
         "tmux set-hook -g session-created 'run-shell \"'" + "esac" * 25_000,
